@@ -4,6 +4,7 @@
 
 pub mod filter;
 pub mod frame;
+pub mod inserted;
 pub mod listing;
 pub mod map;
 pub mod record;

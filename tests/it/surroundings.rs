@@ -4,11 +4,12 @@
 use std::fs::{self, File, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use qs_core::ring::executed;
 use xhist_tests::{
-    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, recorded, report, repository,
-    rings_in,
+    Build, Case, Done, Listing, Need, Run, Started, Torture, Tree, cargo, instrument, recorded, report,
+    repository, rings_in, tries,
 };
 
 use crate::in_place::add_recorder;
@@ -25,6 +26,9 @@ pub const CASES: &[Case] = &[
     Case::new("a_message_that_is_not_read_ends_nothing", closed_stderr),
     Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
     Case::new("a_ring_file_that_is_emptied_has_all_that_comes_after", emptied),
+    Case::new("a_ring_file_that_is_cut_in_a_storm_of_signals_ends_nothing", cut_in_a_storm),
+    Case::new("handlers_have_their_place_after_a_cut", handlers_after_a_cut),
+    Case::new("a_reader_follows_a_ring_file_that_is_emptied", followed),
     Case::new("history_lost_with_a_closed_descriptor_has_that_reason", closed_descriptors),
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
     Case::new("a_sandbox_kills_no_program_for_the_recorder", sandbox),
@@ -384,6 +388,76 @@ fn emptied() {
             }
         }
     }
+}
+
+/// Each cut is met by the program and by a handler that came at the same moment: handlers on top of each other need more room
+/// than a signal stack has. `XHIST_CUTS` is the number of cuts for each size.
+fn cut_in_a_storm() {
+    for size in ["4k", "64k", "1m"] {
+        let tree = Tree::empty("cut-storm");
+        let (mut running, file) = cut_storm(&tree, "storm", size);
+        for number in 0..tries("XHIST_CUTS", 100, 3000) {
+            CUTS[[0, 0, 0, 2][number % 4]].1(&file);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        running.write("go on\n");
+        running.done().expect(0);
+        assert_eq!(ends(&file), end_of_cut_storm(), "{size}");
+    }
+}
+
+fn handlers_after_a_cut() {
+    for (what, cut) in [CUTS[0], CUTS[1], CUTS[2]] {
+        for size in ["4k", "1m"] {
+            let tree = Tree::empty("cut-handlers");
+            let (mut running, file) = cut_storm(&tree, "", size);
+            cut(&file);
+            running.write("go on\n");
+            running.done().expect(0);
+            assert_eq!(ends(&file), end_of_cut_storm(), "{what} {size}");
+            let listing = report(zoo().path()).arg("--thread=main").arg(&file).done();
+            let early = place("cut_storm", "early");
+            assert!(
+                !Listing::parse(&listing.stdout).places().contains(&early),
+                "{what} {size}: nothing older"
+            );
+        }
+    }
+}
+
+fn followed() {
+    let tree = Tree::empty("followed");
+    let (mut running, file) = cut_storm(&tree, "", "8m");
+    let mut reader = report(zoo().path()).arg("--follow").arg(&file).start();
+    reader.wait_for(&place("cut_storm", "ready"));
+    CUTS[0].1(&file);
+    running.write("go on\n");
+    running.done().expect(0);
+    let listing = reader.done();
+    listing.check(listing.stderr.contains("was emptied while the program ran"), "it is reported");
+    let places = Listing::parse(&listing.stdout).places();
+    assert!(places.ends_with(&end_of_cut_storm()), "{:?}", places.last_chunk::<9>());
+    assert!(places.contains(&place("cut_storm", "read")), "of the other thread");
+}
+
+/// Starts the program of that name, which is ready when this returns.
+fn cut_storm(tree: &Tree, argument: &str, size: &str) -> (Started, PathBuf) {
+    let file = tree.join("ring.xhist");
+    let run = Run::new(program("cut_storm"), tree.path()).args(argument).env("XHIST_FILE", &file);
+    let mut running = run.env("XHIST_SIZE", size).with_input().start();
+    running.wait_for("ready\n");
+    (running, file)
+}
+
+/// The last places of a history, those of a handler among those of the code that it interrupted.
+fn ends(file: &Path) -> Vec<String> {
+    let listing = report(zoo().path()).arg("--thread=main").arg(file).done();
+    let places = Listing::parse(&listing.stdout).places();
+    places[places.len().saturating_sub(end_of_cut_storm().len())..].to_vec()
+}
+
+fn end_of_cut_storm() -> Vec<String> {
+    ["raised", "first", "second", "back", "over", "last"].map(|mark| place("cut_storm", mark)).to_vec()
 }
 
 /// The rings of later threads stay in memory.

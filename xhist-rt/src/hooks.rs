@@ -1,4 +1,4 @@
-//! The functions that inserted code calls. `xhist-instrument` knows how to remove a call of each name.
+//! The functions that inserted code calls. [`qs_core::inserted`] has the names.
 //!
 //! They are safe, take constants, return nothing and never unwind, so an inserted call cannot change the meaning of a program.
 
@@ -27,7 +27,11 @@ macro_rules! recording {
             ce entry;
         }
     };
-    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident;)*) => {$(
+    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident;)*) => {
+        /// The names, and what each calls.
+        #[cfg(test)]
+        pub(super) const RECORDINGS: &[(&str, &str)] = &[$((stringify!($name), stringify!($function))),*];
+        $(
         $(#[$about])*
         #[inline(always)]
         pub fn $name<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
@@ -64,7 +68,12 @@ macro_rules! values {
             vtg target 32 true;
         }
     };
-    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident $most:literal $is_generic:literal;)*) => {$(
+    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident $most:literal $is_generic:literal;)*) => {
+        /// The names, and what each calls.
+        #[cfg(test)]
+        pub(super) const VALUES: &[(&str, &str, usize, bool)] =
+            &[$((stringify!($name), stringify!($function), $most, $is_generic)),*];
+        $(
         $(#[$about])*
         #[inline(always)]
         pub fn $name<const NUMBER: u32, T>(value: &T) {
@@ -235,5 +244,61 @@ pub const fn hash_from_hex(text: Option<&str>) -> u64 {
             Ok(hash) => hash,
             Err(_) => 0,
         },
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    extern crate std;
+    use super::{RECORDINGS, VALUES};
+    use qs_core::inserted::{self, ValueAmount};
+    use std::vec::Vec;
+
+    #[test]
+    fn each_inserted_call_has_its_function() {
+        #[cfg(all(feature = "trace", feature = "std"))]
+        assert_eq!((RECORDINGS, VALUES), (super::unoptimised::RECORDINGS, super::unoptimised::VALUES));
+        let checks = |call: &inserted::RecordingCall| if call.checks { "entry" } else { "record" };
+        let mut wanted: Vec<_> = inserted::RECORDINGS.iter().map(|call| (call.name, checks(call))).collect();
+        let mut found = RECORDINGS.to_vec();
+        wanted.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, wanted);
+
+        let values = inserted::VALUES.iter().map(|call| match call.amount {
+            ValueAmount::Eight => (call.name, "own", 8, call.is_generic),
+            ValueAmount::ThirtyTwo => (call.name, "own", 32, call.is_generic),
+            ValueAmount::Targets => (call.name, "target", 32, call.is_generic),
+        });
+        let (mut wanted, mut found) = (values.collect::<Vec<_>>(), VALUES.to_vec());
+        wanted.sort_unstable();
+        found.sort_unstable();
+        assert_eq!(found, wanted);
+    }
+
+    /// The other calls, in the forms in which they are inserted. The names are those of the functions.
+    #[test]
+    fn the_other_inserted_calls_have_theirs() {
+        macro_rules! named {
+            ($($name:ident as $form:ty),*) => {[$({
+                let _: $form = crate::$name;
+                stringify!($name)
+            }),*]};
+        }
+        let plain = named!(m as fn(u64), me as fn(u64));
+        let _: (fn(), fn()) = (crate::mv::<7>, crate::mev::<7>);
+        let in_values = [stringify!(mv), stringify!(mev)];
+        for call in inserted::HASHES {
+            let names = if call.has_values { in_values } else { plain };
+            assert_eq!(names[usize::from(call.entries_only)], call.name);
+        }
+        let triggers = named!(
+            start_at as fn(u16, u32),
+            stop_at as fn(u16, u32, u32),
+            watch as fn(u16, u32, Option<&'static str>, &u8)
+        );
+        assert_eq!(triggers, [inserted::START_AT, inserted::STOP_AT, inserted::WATCH]);
+        let tasks = named!(t as fn() -> crate::Task, r as fn(&crate::Task));
+        assert_eq!(tasks, [inserted::BEGIN_TASK, inserted::RESUME_TASK]);
     }
 }

@@ -14,7 +14,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "qs-core",
         &[
-            &["frame", "shown"],
+            &["frame", "inserted.rs", "shown"],
             &["record"],
             &["filter.rs", "map", "ring"],
             &["listing.rs", "rx"],

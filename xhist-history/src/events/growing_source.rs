@@ -44,6 +44,8 @@ pub struct GrowingRings<'f> {
     is_first: bool,
     /// The file is still the one at the path.
     is_there: bool,
+    /// The user knows that the file was emptied.
+    is_emptied: bool,
 }
 
 impl<'f> GrowingRings<'f> {
@@ -61,6 +63,7 @@ impl<'f> GrowingRings<'f> {
             stop: Arc::default(),
             is_first: true,
             is_there: true,
+            is_emptied: false,
         };
         let findings = growing.find_new();
         let rings = growing.rings();
@@ -251,6 +254,16 @@ impl<'f> GrowingRings<'f> {
         })
     }
 
+    /// Reports once that the file was emptied. What threads recorded between the last look and that moment was never read.
+    fn check_emptied(&mut self, context: &mut Context<'_, '_>) {
+        if !self.is_emptied && self.placed().any(|placed| placed.header.words.begin > 0) {
+            self.is_emptied = true;
+            context.notes.note(format_args!(
+                "the ring file was emptied while the program ran: what was recorded shortly before that may be missing"
+            ));
+        }
+    }
+
     /// Reports once that the program has put the file aside and writes another, as one does that executes itself again.
     fn check_path(&mut self, context: &mut Context<'_, '_>) {
         if self.is_there && matches!(source::is_at(self.path, self.file), Ok(false)) {
@@ -274,6 +287,7 @@ impl EventSource for GrowingRings<'_> {
         let is_last = self.stop.load(Ordering::Relaxed) || !self.is_alive();
         self.give_rings(take, context)?;
         self.give_new(is_last, take, context)?;
+        self.check_emptied(context);
         self.is_first = false;
         if !is_last {
             return Ok(Progress::Wait(PAUSE));

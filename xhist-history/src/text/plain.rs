@@ -2,51 +2,26 @@
 
 use std::borrow::Cow;
 
-/// The recorder, as every inserted call names it.
-const CRATE: &str = "xhist_rt::";
-/// Marks the end of a wrapped expression, and the start of attributes that are copied to a call.
-const MARK: &str = "/*xh*/";
-/// Names of inserted calls, and the text inserted before and behind each. Those up to `pe` record.
-const CALLS: &[(&str, &str, &str)] = &[
-    ("s", "", ""),
-    ("c", "", ""),
-    ("a", "{", ""),
-    ("p", "{", "("),
-    ("e", "", ""),
-    ("ce", "", ""),
-    ("ae", "{", ""),
-    ("pe", "{", "("),
-    ("m", "", ""),
-    ("m!", "", ""),
-    ("me", "", ""),
-    ("me!", "", ""),
-    ("mv", "", ""),
-    ("mv!", "", ""),
-    ("mev", "", ""),
-    ("mev!", "", ""),
-    ("t", "let __xh_task=", ""),
-    ("start_at", "", ""),
-    ("stop_at", "", ""),
-];
-/// Names of calls that end in a reference to a variable.
-const REFERRING: [&str; 8] = ["v", "vw", "vt", "vg", "vwg", "vtg", "r", "watch"];
-const RECORDING: usize = 8;
-/// Text around the numbers of calls: const arguments, or plain ones in earlier versions.
+use qs_core::inserted::{
+    BEGIN_TASK, CRATE, ENDS, HASHES, MARK, RECORDINGS, RESUME_TASK, START_AT, STOP_AT, VALUES, WATCH,
+};
+
+/// Text before the call that begins a task.
+const LET_TASK: &str = "let __xh_task=";
+/// Text around the numbers of calls: const arguments, or plain ones.
 const NUMBERS: [(&str, &str); 2] = [("::<", ">();"), ("(", ");")];
 
 /// The line numbers in the recording calls of a line.
 pub fn lines_of_calls(line: &str) -> impl Iterator<Item = u32> {
     line.match_indices(CRATE).filter_map(|(at, _)| {
         let call = &line[at + CRATE.len()..];
-        let recording = CALLS[..RECORDING].iter();
-        let (open, close, numbers) =
-            recording.filter_map(|(name, ..)| call.strip_prefix(name)).find_map(|call| {
-                NUMBERS.iter().find_map(|(open, close)| Some((open, close, call.strip_prefix(open)?)))
-            })?;
+        let (open, close) = NUMBERS[0];
+        let mut calls = RECORDINGS.iter().filter_map(|known| call.strip_prefix(known.name));
+        let numbers = calls.find_map(|call| call.strip_prefix(open))?;
         let mut numbers = numbers.split_once(close)?.0.split(',').map(str::trim);
         let (file, line) = (numbers.next()?, numbers.next()?);
         let rest = numbers.count();
-        file.parse::<u16>().ok().filter(|_| rest == usize::from(open.len() > 1))?;
+        file.parse::<u16>().ok().filter(|_| rest == 1)?;
         line.parse().ok()
     })
 }
@@ -76,7 +51,7 @@ pub fn plain(line: &str) -> Cow<'_, str> {
 /// Length of the inserted text behind a mark: the end of an expression, or attributes with their call.
 fn marked(text: &str) -> Option<usize> {
     let behind = &text[MARK.len()..];
-    if let Some(end) = [")}", "}"].into_iter().find(|end| behind.starts_with(end)) {
+    if let Some(end) = ENDS.into_iter().find(|end| behind.starts_with(end)) {
         return Some(MARK.len() + end.len());
     }
     let call = behind.starts_with('#').then(|| behind.find(CRATE))??;
@@ -112,24 +87,34 @@ fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     if let Some(len) = referring(call) {
         return Some((CRATE.len() + len, "", ""));
     }
-    let known = CALLS.iter().find_map(|(name, before, behind)| {
-        let numbers = call.strip_prefix(name)?;
-        let around = NUMBERS.iter().find(|(open, _)| numbers.starts_with(open))?;
-        Some((name, around, before, behind))
-    });
-    let (name, (open, close), before, behind) = known?;
+    let name = &call[..call.find(['(', ':']).filter(|end| *end > 0)?];
+    let (before, behind) = around(name)?;
+    let (open, close) = NUMBERS.iter().find(|(open, _)| call[name.len()..].starts_with(open))?;
     let arguments = &call[name.len() + open.len()..];
     let end = arguments.find(close)?;
     let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
     let is_argument = |text: &str| text.parse::<u64>().is_ok() || text.strip_prefix("0x").is_some_and(is_hex);
     let are_ours = end == 0 || arguments[..end].split(',').all(|argument| is_argument(argument.trim()));
-    are_ours.then_some((CRATE.len() + name.len() + open.len() + end + close.len(), *before, *behind))
+    are_ours.then_some((CRATE.len() + name.len() + open.len() + end + close.len(), before, behind))
+}
+
+/// What is inserted before and behind a call of this name, which has only numbers.
+fn around(name: &str) -> Option<(&'static str, &'static str)> {
+    if let Some(call) = RECORDINGS.iter().find(|call| call.name == name) {
+        return Some(call.form.around());
+    }
+    if name == BEGIN_TASK {
+        return Some((LET_TASK, ""));
+    }
+    let is_hash = HASHES.iter().any(|call| call.name == name.strip_suffix('!').unwrap_or(name));
+    (is_hash || [START_AT, STOP_AT].contains(&name)).then_some(("", ""))
 }
 
 /// Length of a call that ends in a reference: `v::<7,_>(&x);`, `r(&__xh_task);`, `watch(0,0,..,&{x});`.
 fn referring(call: &str) -> Option<usize> {
-    let name = REFERRING.iter().find(|name| {
-        let behind = call.strip_prefix(**name);
+    let values = VALUES.iter().map(|call| call.name);
+    let name = values.chain([RESUME_TASK, WATCH]).find(|name| {
+        let behind = call.strip_prefix(*name);
         behind.is_some_and(|behind| behind.starts_with("::<") || behind.starts_with('('))
     })?;
     // A text that is expected may have parentheses in it.
@@ -151,14 +136,13 @@ fn is_reference(text: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use qs_core::inserted::TASK;
 
     #[test]
     fn inserted_calls_are_removed() {
         for (line, expected) in [
             ("    ::xhist_rt::s::<1,22,9>();let x = f();", "    let x = f();"),
             ("xhist_rt::s::<1,22,9>();f();", "f();"),
-            // As an earlier version wrote it.
-            ("    ::xhist_rt::s(1,22);let x = {::xhist_rt::p(1,3);(1)/*xh*/)};", "    let x = 1);"),
             ("fn main() {::xhist_rt::m(0x0123456789abcdef);", "fn main() {"),
             ("fn main() {::xhist_rt::m!();::xhist_rt::s::<1,2,9>();f()}", "fn main() {f()}"),
             ("1 => {::xhist_rt::a::<1,3,9>();g()/*xh*/},", "1 => g(),"),
@@ -180,6 +164,11 @@ mod tests {
         ] {
             assert_eq!(plain(line), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn the_variable_of_a_task_has_its_name() {
+        assert_eq!(LET_TASK, format!("let {TASK}="));
     }
 
     #[test]

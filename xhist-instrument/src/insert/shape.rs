@@ -3,63 +3,11 @@
 use crate::options::{Detail, MainHash, Values};
 use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
+use qs_core::inserted::{
+    BEGIN_TASK, CRATE, CallForm, ENDS, HASHES, HashCall, MARK, RECORDINGS, RESUME_TASK, RecordingCall,
+    START_AT, STOP_AT, TASK, VALUES, ValueAmount, WATCH,
+};
 use std::io::Write as _;
-
-/// Marks the end of a wrapped expression and the start of carried attributes.
-pub(crate) const MARK: &str = "/*xh*/";
-/// The name of the recorder crate, as it appears in every call.
-pub(crate) const CRATE: &str = "xhist_rt::";
-
-/// The variable of an async body that holds its task.
-pub(crate) const TASK: &str = "__xh_task";
-
-/// What a recording call precedes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum CallForm {
-    /// A statement.
-    Plain,
-    /// A statement whose attributes the call repeats.
-    Carried,
-    /// An expression that was wrapped in a block.
-    Block,
-    /// A wrapped expression in parentheses.
-    Parens,
-}
-
-/// One name of recording calls.
-pub(crate) struct Recording {
-    pub name: &'static str,
-    pub form: CallForm,
-    /// This call checks for room; the others do not.
-    pub checks: bool,
-}
-
-/// The names of all recording calls.
-pub(crate) const RECORDINGS: [Recording; 8] = [
-    Recording { name: "s", form: CallForm::Plain, checks: false },
-    Recording { name: "c", form: CallForm::Carried, checks: false },
-    Recording { name: "a", form: CallForm::Block, checks: false },
-    Recording { name: "p", form: CallForm::Parens, checks: false },
-    Recording { name: "e", form: CallForm::Plain, checks: true },
-    Recording { name: "ce", form: CallForm::Carried, checks: true },
-    Recording { name: "ae", form: CallForm::Block, checks: true },
-    Recording { name: "pe", form: CallForm::Parens, checks: true },
-];
-
-/// Finds the recording call of this name.
-pub(crate) fn recording(name: &[u8]) -> Option<&'static Recording> {
-    RECORDINGS.iter().find(|recording| recording.name.as_bytes() == name)
-}
-
-/// The names of value calls: how much they record, and whether the record has the type.
-pub(crate) const VALUES: [(&str, Values, bool); 6] = [
-    ("v", Values::Eight, false),
-    ("vw", Values::ThirtyTwo, false),
-    ("vt", Values::Targets, false),
-    ("vg", Values::Eight, true),
-    ("vwg", Values::ThirtyTwo, true),
-    ("vtg", Values::Targets, true),
-];
 
 /// Lines that one file id can number.
 pub const LINES_PER_ID: u32 = 65_535;
@@ -99,7 +47,7 @@ impl<'a> CallWriter<'a> {
 
     /// `xhist_rt::s::<F,L,W>();` or another of [`RECORDINGS`].
     fn call(&mut self, form: CallForm, Recorded { line, ordinal, checks, .. }: Recorded) {
-        let is_meant = |recording: &&Recording| recording.form == form && recording.checks == checks;
+        let is_meant = |recording: &&RecordingCall| recording.form == form && recording.checks == checks;
         let name = RECORDINGS.iter().find(is_meant).expect("each form has its names").name;
         let (id, line) = place(&self.numbers.ids, line);
         let number = self.numbers.first.wrapping_add(ordinal as u32);
@@ -114,7 +62,7 @@ impl<'a> CallWriter<'a> {
     /// `let __xh_task=xhist_rt::t();`
     pub fn task(&mut self) {
         let prefix = self.prefix;
-        self.print(format_args!("let {TASK}={prefix}{CRATE}t();"));
+        self.print(format_args!("let {TASK}={prefix}{CRATE}{BEGIN_TASK}();"));
     }
 
     /// `xhist_rt::r(&__xh_task);`, if the task may have waited.
@@ -122,7 +70,7 @@ impl<'a> CallWriter<'a> {
         if is_resumed {
             self.carry(attributes);
             let prefix = self.prefix;
-            self.print(format_args!("{prefix}{CRATE}r(&{TASK});"));
+            self.print(format_args!("{prefix}{CRATE}{RESUME_TASK}(&{TASK});"));
         }
     }
 
@@ -162,9 +110,9 @@ impl<'a> CallWriter<'a> {
         self.carry(attributes);
         let (prefix, Trigger { number, hit, .. }) = (self.prefix, trigger);
         match trigger.action {
-            Action::Start => self.print(format_args!("{prefix}{CRATE}start_at({number},{hit});")),
+            Action::Start => self.print(format_args!("{prefix}{CRATE}{START_AT}({number},{hit});")),
             Action::Stop { after } => {
-                self.print(format_args!("{prefix}{CRATE}stop_at({number},{hit},{after});"));
+                self.print(format_args!("{prefix}{CRATE}{STOP_AT}({number},{hit},{after});"));
             }
         }
     }
@@ -181,15 +129,23 @@ impl<'a> CallWriter<'a> {
         let ValueSite { name, attributes, copies, generic, recorded, .. } = site;
         let prefix = self.prefix;
         let (open, close) = if *copies { ("{", "}") } else { ("", "") };
-        let hook = VALUES.iter().find(|(_, amount, typed)| *amount == values && typed == generic);
-        if let Some((hook, ..)) = hook.filter(|_| *recorded) {
-            let number = self.numbers.values.wrapping_add(ordinal as u32);
+        let amount = match values {
+            Values::Off => None,
+            Values::Eight => Some(ValueAmount::Eight),
+            Values::ThirtyTwo => Some(ValueAmount::ThirtyTwo),
+            Values::Targets => Some(ValueAmount::Targets),
+        };
+        let call = VALUES.iter().find(|call| Some(call.amount) == amount && call.is_generic == *generic);
+        if let Some(call) = call.filter(|_| *recorded) {
+            let (name_of_call, number) = (call.name, self.numbers.values.wrapping_add(ordinal as u32));
             self.carry(attributes.as_deref());
-            self.print(format_args!("{prefix}{CRATE}{hook}::<{number},_>(&{open}{name}{close});"));
+            self.print(format_args!("{prefix}{CRATE}{name_of_call}::<{number},_>(&{open}{name}{close});"));
         }
         for ValueWatch { number, after, expected, .. } in watches {
             self.carry(attributes.as_deref());
-            self.print(format_args!("{prefix}{CRATE}watch({number},{after},{prefix}core::option::Option::"));
+            self.print(format_args!(
+                "{prefix}{CRATE}{WATCH}({number},{after},{prefix}core::option::Option::"
+            ));
             match expected {
                 Some(text) => self.print(format_args!("Some({text:?})")),
                 None => self.print(format_args!("None")),
@@ -199,17 +155,14 @@ impl<'a> CallWriter<'a> {
     }
 
     pub fn close(&mut self, parens: bool) {
-        self.print(format_args!("{MARK}{}", if parens { ")}" } else { "}" }));
+        self.print(format_args!("{MARK}{}", if parens { ENDS[0] } else { ENDS[1] }));
     }
 
     pub fn main_hash(&mut self, hash: MainHash, detail: Detail, has_values: bool) {
         let prefix = self.prefix;
-        let name = match (detail, has_values) {
-            (Detail::Statement, false) => "m",
-            (Detail::Function, false) => "me",
-            (Detail::Statement, true) => "mv",
-            (Detail::Function, true) => "mev",
-        };
+        let entries_only = detail == Detail::Function;
+        let is_meant = |call: &&HashCall| call.entries_only == entries_only && call.has_values == has_values;
+        let name = HASHES.iter().find(is_meant).expect("each build has its name").name;
         match hash {
             MainHash::None => {}
             MainHash::Literal(hash) if has_values => {

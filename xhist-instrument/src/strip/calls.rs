@@ -1,8 +1,10 @@
 //! Recognises inserted calls by name and numbers, with any spacing, in statement position.
 
-use crate::insert::shape::{self, CallForm, Recording, TASK};
 use crate::refusal::Obstacle;
 use crate::text::{TokenContext, TokenKind, Tokens};
+use qs_core::inserted::{
+    self, BEGIN_TASK, CallForm, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT, TASK, VALUES, WATCH,
+};
 
 /// The purpose of an inserted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,7 +62,7 @@ fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle
     if tokens.has_own_module && !(at >= 2 && is_path(tokens, at - 2)) {
         return None;
     }
-    if matches!(tokens.bytes(at + 3), b"t" | b"r") {
+    if [BEGIN_TASK, RESUME_TASK].iter().any(|name| tokens.bytes(at + 3) == name.as_bytes()) {
         return task(tokens, at);
     }
     if let Some(call) = value(tokens, at) {
@@ -87,7 +89,7 @@ fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle
 fn task(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
     let path = first(tokens, at)?;
     let close = close(tokens, at + 4)?;
-    let is_task = tokens.bytes(at + 3) == b"t";
+    let is_task = tokens.bytes(at + 3) == BEGIN_TASK.as_bytes();
     let (name, first) = match is_task {
         true if close != at + 5 => return None,
         true => (CallName::Task, path.checked_sub(3)),
@@ -115,8 +117,8 @@ fn task(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>
 /// `xhist_rt::v::<7,_>(&x);`, `xhist_rt::v::<7,_>(&{x});`, or `xhist_rt::watch(0,0,..,&x);`.
 fn value(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
     let name = tokens.bytes(at + 3);
-    let is_watch = name == b"watch";
-    if !is_watch && !shape::VALUES.iter().any(|(hook, ..)| hook.as_bytes() == name) {
+    let is_watch = name == WATCH.as_bytes();
+    if !is_watch && !VALUES.iter().any(|call| call.name.as_bytes() == name) {
         return None;
     }
     let open = if is_watch { at + 4 } else { value_number(tokens, at + 4)? };
@@ -233,23 +235,21 @@ struct CallSyntax {
 
 fn named(word: &[u8]) -> Option<CallSyntax> {
     use NumberWidth::{Hash, Long, Short};
-    if let Some(Recording { form, checks, .. }) = shape::recording(word) {
-        // Earlier versions wrote the numbers in parentheses.
-        let arguments: &[NumberWidth] = if *checks { &[] } else { &[Short, Short] };
-        return Some(CallSyntax {
-            name: CallName::Recording(*form),
-            const_arguments: &[Short, Short, Long],
-            arguments,
-        });
+    if let Some(RecordingCall { form, .. }) = inserted::recording(word) {
+        let (name, const_arguments) = (CallName::Recording(*form), &[Short, Short, Long]);
+        return Some(CallSyntax { name, const_arguments, arguments: &[] });
     }
-    let other = |name, arguments| CallSyntax { name, const_arguments: &[], arguments };
-    Some(match word {
-        b"m" | b"me" => other(CallName::Hash, &[Hash]),
-        b"mv" | b"mev" => CallSyntax { const_arguments: &[Hash], ..other(CallName::Hash, &[]) },
-        b"start_at" => other(CallName::StartAt, &[Short, Long]),
-        b"stop_at" => other(CallName::StopAt, &[Short, Long, Long]),
+    if let Some(call) = HASHES.iter().find(|call| call.name.as_bytes() == word) {
+        let (const_arguments, arguments): (&[NumberWidth], &[NumberWidth]) =
+            if call.has_values { (&[Hash], &[]) } else { (&[], &[Hash]) };
+        return Some(CallSyntax { name: CallName::Hash, const_arguments, arguments });
+    }
+    let (name, arguments): (_, &[NumberWidth]) = match word {
+        _ if word == START_AT.as_bytes() => (CallName::StartAt, &[Short, Long]),
+        _ if word == STOP_AT.as_bytes() => (CallName::StopAt, &[Short, Long, Long]),
         _ => return None,
-    })
+    };
+    Some(CallSyntax { name, const_arguments: &[], arguments })
 }
 
 /// Number formats in calls.

@@ -1,10 +1,10 @@
 //! Plans the removal: the tokens of the calls, of their attributes, and of the blocks around wrapped expressions.
 
 use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
-use crate::insert::shape::{CallForm, MARK};
 use crate::refusal::Obstacle;
 use crate::syntax;
 use crate::text::{TokenContext, TokenKind, Tokens};
+use qs_core::inserted::{CallForm, MARK};
 use std::cell::Cell;
 use std::ops::Range;
 

@@ -1,7 +1,7 @@
 //! Compares two token streams of which one has inserted calls.
 
-use crate::insert::shape::{self, CallForm};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
+use qs_core::inserted::{self, CallForm};
 
 /// Whether the second stream is the first plus inserted calls. Spacing is ignored: a call may separate two marks.
 pub(super) fn differ_by_calls(plain: &TokenStream, with_calls: &TokenStream) -> bool {
@@ -104,7 +104,7 @@ fn split_call(tokens: &[TokenTree]) -> Option<(InsertedKind, &[TokenTree])> {
         return None;
     }
     let name = name.to_string();
-    let (inserted, rest) = match (name.as_str(), shape::recording(name.as_bytes())) {
+    let (inserted, rest) = match (name.as_str(), inserted::recording(name.as_bytes())) {
         (_, Some(recording)) => {
             let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '>');
             let end = more.iter().take(MAX_CONST_TOKENS).position(is_end)?;

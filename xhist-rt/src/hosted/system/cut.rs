@@ -84,17 +84,7 @@ mod linux {
 
     /// The signal handler of SIGBUS. Returns false if the signal has another reason.
     fn on_bus_error(code: c_int, address: usize) -> bool {
-        if code != libc::BUS_ADRERR {
-            return false;
-        }
-        // Handlers that came now would run on the signal stack, which is small. They come when this handler returns:
-        // then the kernel restores what was blocked.
-        let before = sys::block_signals();
-        let is_repaired = grow_again(address) || replace_page(address);
-        if !is_repaired {
-            before.restore();
-        }
-        is_repaired
+        code == libc::BUS_ADRERR && (grow_again(address) || replace_page(address))
     }
 
     /// Makes the ring file as long as it was. Returns false if the address is in no ring file, or if that is not

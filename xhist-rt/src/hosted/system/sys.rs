@@ -316,27 +316,36 @@ pub(crate) fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
 }
 
 /// The signals that a thread has blocked.
-pub(crate) struct BlockedSignals(libc::sigset_t);
+struct BlockedSignals(libc::sigset_t);
 
 impl BlockedSignals {
-    pub(crate) fn restore(self) {
+    fn restore(self) {
         // SAFETY: the set was written by `pthread_sigmask`.
         unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, null_mut()) };
     }
 }
 
 /// Blocks the signals of the calling thread. Returns what was blocked before.
-pub(crate) fn block_signals() -> BlockedSignals {
-    let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+fn block_signals() -> BlockedSignals {
+    let all = all_but_faults();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
-    // SAFETY: both sets are writable, and read only after they were written.
+    // SAFETY: the set is writable, and read only after it was written.
+    unsafe {
+        libc::pthread_sigmask(libc::SIG_SETMASK, &all, before.as_mut_ptr());
+        BlockedSignals(before.assume_init())
+    }
+}
+
+/// All signals but SIGBUS and SIGSEGV: if SIGBUS were blocked, a cut ring file would end the program; with SIGSEGV, a
+/// store behind a ring would.
+pub(crate) fn all_but_faults() -> libc::sigset_t {
+    let mut all = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
+    // SAFETY: the set is writable, and read only after it was written.
     unsafe {
         libc::sigfillset(all.as_mut_ptr());
-        // If SIGBUS were blocked, a cut ring file would end the program; with SIGSEGV, a store behind a ring would.
         libc::sigdelset(all.as_mut_ptr(), libc::SIGBUS);
         libc::sigdelset(all.as_mut_ptr(), libc::SIGSEGV);
-        libc::pthread_sigmask(libc::SIG_SETMASK, all.as_ptr(), before.as_mut_ptr());
-        BlockedSignals(before.assume_init())
+        all.assume_init()
     }
 }
 

@@ -9,7 +9,7 @@ use core::ptr::{null, null_mut};
 use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::actions::real;
-use super::entries::{is_once, to_kernel, to_program};
+use super::entries::{kept, to_kernel, to_program};
 use crate::hosted::system::weak::weak;
 
 /// Signals that interrupt system calls after `siginterrupt`: bit n - 1 for signal n.
@@ -26,7 +26,7 @@ unsafe extern "C" fn sigaction(
     new: *const libc::sigaction,
     old: *mut libc::sigaction,
 ) -> c_int {
-    let was_once = is_once(signal);
+    let kept = kept(signal);
     // SAFETY: the caller passes null or an action.
     let mut action = unsafe { new.as_ref() }.copied();
     if let Some(action) = &mut action {
@@ -36,7 +36,7 @@ unsafe extern "C" fn sigaction(
     let result = unsafe { real(signal, action.as_ref().map_or(null(), |action| action), old) };
     // SAFETY: the caller passes null or a place for an action, which the call has written.
     if let (0, Some(old)) = (result, unsafe { old.as_mut() }) {
-        to_program(old, was_once);
+        to_program(old, kept);
     }
     result
 }

@@ -229,7 +229,8 @@ unsafe extern "C" fn before(call: *mut Call) -> usize {
     // SAFETY: the caller passes a valid call with the kernel's arguments.
     unsafe {
         let Call { signal, info, context, place, .. } = *call;
-        if fault::is_taken(signal, info, ENTRIES[place / 16][place % 16] as usize, place % 2 == 1) {
+        if fault::is_taken(signal, (info, context), ENTRIES[place / 16][place % 16] as usize, place % 2 == 1)
+        {
             return 0;
         }
         (&raw mut (*call).frame).write(lane::HandlerFrame::new());
@@ -293,15 +294,31 @@ pub(crate) fn to_kernel(signal: c_int, action: &mut libc::sigaction) {
         action.sa_sigaction = entry;
         action.sa_flags |= libc::SA_SIGINFO;
     }
+    if is_ours(action.sa_sigaction) {
+        fault::block_others(signal, action);
+    }
 }
 
-/// Whether the last handler of a signal has one argument and runs once.
-pub(crate) fn is_once(signal: c_int) -> bool {
-    ONCE.load(Ordering::Relaxed).checked_shr(signal.wrapping_sub(1) as u32).is_some_and(|bits| bits & 1 == 1)
+/// What the kernel's table does not have of the program's last action for a signal.
+#[derive(Clone, Copy)]
+pub(crate) struct Kept {
+    /// The handler has one argument and runs once.
+    is_once: bool,
+    /// The mask, if the kernel has another one.
+    mask: Option<u64>,
+}
+
+/// To be read before an action is set.
+pub(crate) fn kept(signal: c_int) -> Kept {
+    let once = ONCE.load(Ordering::Relaxed).checked_shr(signal.wrapping_sub(1) as u32);
+    Kept { is_once: once.is_some_and(|bits| bits & 1 == 1), mask: fault::mask_of(signal) }
 }
 
 /// Changes an action back to the program's, as it was before [`to_kernel`].
-pub(crate) fn to_program(action: &mut libc::sigaction, is_once: bool) {
+pub(crate) fn to_program(action: &mut libc::sigaction, Kept { is_once, mask }: Kept) {
+    if let Some(bits) = mask.filter(|_| is_ours(action.sa_sigaction)) {
+        fault::set_mask(action, bits);
+    }
     if fault::to_program(action) {
         return;
     }
@@ -319,13 +336,14 @@ pub(crate) fn to_program(action: &mut libc::sigaction, is_once: bool) {
 
 /// Lets `check` see each fault of this signal first. To be called once for each signal.
 pub(crate) fn catch(signal: c_int, check: FaultCheck) {
+    let kept = kept(signal);
     if !fault::set_check(signal, check) {
         return;
     }
     if let Some(mut action) = kernel_action(signal) {
-        let before = action.sa_sigaction;
+        to_program(&mut action, kept);
         to_kernel(signal, &mut action);
-        if action.sa_sigaction != before {
+        if is_ours(action.sa_sigaction) {
             set_kernel_action(signal, &action);
         }
     }

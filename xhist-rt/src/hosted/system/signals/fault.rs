@@ -4,8 +4,12 @@
 //! If the program wants the default action, the kernel has one of eight functions of the recorder, which encode the
 //! flags that the recorder changes. If the program ignores the signal, the kernel ignores it as well, because the
 //! program's child processes inherit that.
+//!
+//! While the recorder looks at a fault, the kernel blocks other signals. Their handlers would run on the signal stack,
+//! which is small, and there they could meet the same fault. The program's handler then runs with the program's mask.
 
 use core::ffi::{c_int, c_void};
+use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::actions::{Entry, kernel_action, set_kernel_action};
@@ -19,6 +23,9 @@ static CHECKS: [AtomicUsize; 65] = [const { AtomicUsize::new(0) }; 65];
 
 /// Signals for which the program has asked that a handler runs once: bit n - 1 for signal n.
 static ONCE: AtomicU64 = AtomicU64::new(0);
+
+/// For a signal that has a check: the mask that the program has set with its last action, bit n - 1 for signal n.
+static MASKS: [AtomicU64; 65] = [const { AtomicU64::new(0) }; 65];
 
 /// Flags that may differ between the kernel's action and the program's, where the program wants the default.
 const CHANGED: [c_int; 3] = [libc::SA_SIGINFO, libc::SA_ONSTACK, libc::SA_RESETHAND];
@@ -69,6 +76,59 @@ pub(crate) fn to_kernel(signal: c_int, action: &mut libc::sigaction) {
     }
 }
 
+/// The mask that the program has set with its last action; `None` for a signal without a check, where the kernel has it.
+pub(super) fn mask_of(signal: c_int) -> Option<u64> {
+    check_of(signal).map(|_| MASKS[signal as usize].load(Ordering::Relaxed))
+}
+
+/// If the signal has a check, blocks all other signals while the kernel calls the recorder.
+pub(super) fn block_others(signal: c_int, action: &mut libc::sigaction) {
+    if check_of(signal).is_some() {
+        MASKS[signal as usize].store(bits_of(&action.sa_mask), Ordering::Relaxed);
+        action.sa_mask = sys::all_but_faults();
+    }
+}
+
+/// Gives an action the mask with these bits.
+pub(super) fn set_mask(action: &mut libc::sigaction, bits: u64) {
+    // SAFETY: the mask is initialised.
+    unsafe { libc::sigemptyset(&mut action.sa_mask) };
+    add_bits(&mut action.sa_mask, bits);
+}
+
+/// The signals of a set: bit n - 1 for signal n.
+fn bits_of(set: &libc::sigset_t) -> u64 {
+    // SAFETY: the set is initialised.
+    let is_in = |signal: &c_int| unsafe { libc::sigismember(set, *signal) } == 1;
+    (1..=64).filter(is_in).fold(0, |bits, signal| bits | bit(signal))
+}
+
+fn add_bits(set: &mut libc::sigset_t, bits: u64) {
+    for signal in (1..=64).filter(|signal| bits & bit(*signal) != 0) {
+        // SAFETY: the set is initialised.
+        unsafe { libc::sigaddset(set, signal) };
+    }
+}
+
+/// Blocks what the kernel would have blocked for the program's handler.
+///
+/// # Safety
+/// `context` is the kernel's.
+unsafe fn set_program_mask(signal: c_int, context: *mut c_void) {
+    // SAFETY: the kernel has written its signals into the set. The calls change the mask of the calling thread.
+    unsafe {
+        let interrupted = &(*context.cast::<libc::ucontext_t>()).uc_sigmask;
+        let mut now = core::mem::zeroed::<libc::sigset_t>();
+        libc::pthread_sigmask(libc::SIG_BLOCK, core::ptr::null(), &mut now);
+        // The kernel has blocked the signal itself, unless the program has asked it not to.
+        let own = bits_of(&now) & bit(signal);
+        let mut mask = core::mem::zeroed::<libc::sigset_t>();
+        libc::sigemptyset(&mut mask);
+        add_bits(&mut mask, bits_of(interrupted) | mask_of(signal).unwrap_or(0) | own);
+        libc::pthread_sigmask(libc::SIG_SETMASK, &mask, null_mut());
+    }
+}
+
 /// Changes an action of [`to_kernel`] back. Returns false for another action.
 pub(crate) fn to_program(action: &mut libc::sigaction) -> bool {
     let Some(bits) = DEFAULTS.iter().position(|known| *known as usize == action.sa_sigaction) else {
@@ -96,14 +156,15 @@ unsafe fn is_repaired(check: FaultCheck, info: *mut libc::siginfo_t) -> bool {
     code > 0 && sys::keeping_errno(|| check(code, address))
 }
 
-/// [`is_repaired`] where the kernel has called `entry` for a handler of the program.
+/// [`is_repaired`] where the kernel has called `entry` for a handler of the program. If it is false, the mask is the
+/// program's.
 ///
 /// # Safety
-/// `info` is the kernel's description of the signal.
+/// `info` is the kernel's description of the signal, and `context` the kernel's context.
 #[inline]
 pub(crate) unsafe fn is_taken(
     signal: c_int,
-    info: *mut libc::siginfo_t,
+    (info, context): (*mut libc::siginfo_t, *mut c_void),
     entry: usize,
     is_info: bool,
 ) -> bool {
@@ -111,9 +172,19 @@ pub(crate) unsafe fn is_taken(
     // SAFETY: the caller passes the kernel's description.
     let is_taken = unsafe { is_repaired(check, info) };
     // A filter of system calls may kill for a look at the action.
-    if ONCE.load(Ordering::Relaxed) & bit(signal) == 0 {
-        return is_taken;
+    if ONCE.load(Ordering::Relaxed) & bit(signal) != 0 {
+        settle_once(signal, entry, is_info, is_taken);
     }
+    if !is_taken {
+        // SAFETY: the caller passes the kernel's context.
+        sys::keeping_errno(|| unsafe { set_program_mask(signal, context) });
+    }
+    is_taken
+}
+
+/// For a handler that runs once: keeps it if the recorder has taken the signal, and otherwise lets it be the last.
+#[cold]
+fn settle_once(signal: c_int, entry: usize, is_info: bool, is_taken: bool) {
     sys::keeping_errno(|| {
         // The kernel has already carried out `SA_RESETHAND`. It keeps the flags.
         let is_reset = |action: &libc::sigaction| {
@@ -131,7 +202,6 @@ pub(crate) unsafe fn is_taken(
             set_kernel_action(signal, &action);
         }
     });
-    is_taken
 }
 
 unsafe extern "C" fn default_action<const FLAGS: usize>(

@@ -501,6 +501,55 @@ fn a_ring_grows_when_a_store_finds_its_guard() {
     assert!(libc::WIFSIGNALED(status) && libc::WTERMSIG(status) == libc::SIGSEGV, "{status:x}");
 }
 
+/// The signals that the calling thread blocks, among those of the next test.
+fn blocked() -> [bool; 3] {
+    // SAFETY: all zeros are a set, which the call fills.
+    unsafe {
+        let mut set: libc::sigset_t = core::mem::zeroed();
+        libc::pthread_sigmask(libc::SIG_BLOCK, core::ptr::null(), &mut set);
+        [libc::SIGSEGV, libc::SIGUSR1, libc::SIGUSR2].map(|signal| libc::sigismember(&set, signal) == 1)
+    }
+}
+
+/// The recorder looks at a fault with all signals blocked. The program notices nothing of that.
+#[test]
+fn a_handler_of_faults_runs_with_the_mask_of_the_program() {
+    static SEEN: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn see(_: c_int) {
+        SEEN.store(
+            blocked().iter().fold(1, |seen, is_blocked| seen << 1 | usize::from(*is_blocked)),
+            Ordering::Relaxed,
+        );
+    }
+    let _alone = alone();
+    catch(libc::SIGSEGV, mirror::on_fault);
+    let before = super::actions::kernel_action(libc::SIGSEGV).expect("an action");
+    for (flags, seen) in [(0, 0b1101), (libc::SA_NODEFER, 0b1001)] {
+        // SAFETY: all zeros are a valid action, and the handler only reads the mask.
+        let (shown, in_kernel) = unsafe {
+            let mut action: libc::sigaction = core::mem::zeroed();
+            action.sa_sigaction = see as *const () as usize;
+            action.sa_flags = flags;
+            libc::sigaddset(&mut action.sa_mask, libc::SIGUSR2);
+            super::entries::to_kernel(libc::SIGSEGV, &mut action);
+            assert!(super::actions::set_kernel_action(libc::SIGSEGV, &action));
+            raise(libc::SIGSEGV);
+            let in_kernel = super::actions::kernel_action(libc::SIGSEGV).expect("an action");
+            let mut shown = in_kernel;
+            super::entries::to_program(&mut shown, super::entries::kept(libc::SIGSEGV));
+            (shown, in_kernel)
+        };
+        assert_eq!(SEEN.load(Ordering::Relaxed), seen, "flags {flags:x}");
+        assert_eq!(blocked(), [false; 3], "afterwards");
+        // SAFETY: both are initialised.
+        let has =
+            |action: &libc::sigaction, signal| unsafe { libc::sigismember(&action.sa_mask, signal) == 1 };
+        assert!(has(&in_kernel, libc::SIGUSR1) && has(&in_kernel, libc::SIGALRM));
+        assert!(has(&shown, libc::SIGUSR2) && !has(&shown, libc::SIGUSR1));
+    }
+    assert!(super::actions::set_kernel_action(libc::SIGSEGV, &before));
+}
+
 #[test]
 fn a_handler_installed_without_the_c_library_is_found() {
     let _alone = alone();
