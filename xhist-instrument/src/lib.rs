@@ -8,46 +8,37 @@
 
 #![forbid(unsafe_code)]
 
-mod analysis;
 pub mod atomic;
 pub mod cli;
-pub mod kept_maps;
-pub mod kept_texts;
+mod insert;
 mod macros;
 pub mod map;
 pub mod normal;
 mod options;
 pub mod origin;
-mod packed;
 pub mod pipeline;
-mod proof;
 mod refusal;
 pub mod select;
-mod shape;
 pub mod shell;
 mod site;
-mod splice;
-mod stack;
 mod strip;
-mod structure;
 mod syntax;
 mod text;
 pub mod trigger;
-mod value_site;
 
-pub use analysis::Analysis;
+pub use insert::shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use macros::Macros;
 pub use options::{Detail, MainHash, Options, Settings, Tasks, ValueBytes, Values, When};
-pub use packed::Packed;
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
-pub use shape::{LINES_PER_ID, Numbers, ids_needed};
+pub use site::analysis::Analysis;
+pub use site::packed::Packed;
+pub use site::value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 pub use site::{
     Action, Include, IncludeKind, InlineMod, Insertion, ModDecl, Reason, Site, SiteKind, Skip, Trigger,
 };
-pub use stack::in_parallel;
 pub use strip::{Stripped, strip, try_strip};
+pub use text::stack::in_parallel;
 pub use trigger::{RequestProblem, TriggerError, UnknownValue};
-pub use value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 
 use syntax::Code;
 use text::{BadPrefix, LineIndex};
@@ -65,7 +56,7 @@ pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
 /// # Errors
 /// The errors of [`analyze`].
 pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<Analysis, Refusal> {
-    with_code(text, stack::MAX_NESTING, macros, |code| {
+    with_code(text, text::stack::MAX_NESTING, macros, |code| {
         if let Some(at) = strip::find_inserted(text) {
             return Err(Refusal::new(code.lines.position(at), RefusalReason::AlreadyInstrumented));
         }
@@ -86,8 +77,8 @@ pub fn instrument(
     if analysis.sites.is_empty() && analysis.main_at.is_empty() {
         return Ok(text.to_vec());
     }
-    let result = splice::splice(text, analysis, numbers, options)?;
-    proof::prove(text, analysis.tokens, &result)?;
+    let result = insert::splice::splice(text, analysis, numbers, options)?;
+    strip::proof::prove(text, analysis.tokens, &result)?;
     Ok(result)
 }
 
@@ -102,7 +93,7 @@ pub fn reflow(text: &[u8]) -> Result<Vec<u8>, Refusal> {
     if before.is_off {
         return Ok(text.to_vec());
     }
-    let new = with_code(text, stack::MAX_NESTING, &Macros::default(), syntax::reflow)?;
+    let new = with_code(text, text::stack::MAX_NESTING, &Macros::default(), syntax::reflow)?;
     let after = analyze(&new, &options)?;
     if before.sites.len() != after.sites.len() {
         return Err(Refusal::of_file(RefusalReason::ReflowChangesStatements));
@@ -118,7 +109,7 @@ pub fn reflow(text: &[u8]) -> Result<Vec<u8>, Refusal> {
 #[doc(hidden)]
 pub fn parses(text: &[u8]) -> Result<(), Refusal> {
     // Wrapped expressions are nested deeper than the original.
-    with_code(text, 3 * stack::MAX_NESTING, &Macros::default(), syntax::check)
+    with_code(text, 3 * text::stack::MAX_NESTING, &Macros::default(), syntax::check)
 }
 
 /// Runs `work` on the code of a text, on a stack of sufficient size.
@@ -145,5 +136,5 @@ fn with_code<T: Send>(
         return Err(Refusal::of_file(RefusalReason::TooDeep { nesting, limit }));
     }
     let code = Code { text, macros, start, lines, directives, tokens };
-    stack::with_sufficient_stack(nesting, || work(&code))?
+    text::stack::with_sufficient_stack(nesting, || work(&code))?
 }

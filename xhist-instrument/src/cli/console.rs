@@ -25,7 +25,7 @@ pub fn shown_from_here(path: &Path) -> String {
 
 /// The path of a map, and what it is for.
 pub fn described_map(map: &Path) -> String {
-    let earlier = crate::kept_maps::directory(map);
+    let earlier = crate::map::kept_maps::directory(map);
     let earlier = match earlier.is_dir() {
         true => format!("; source texts and maps of earlier runs are in {}/", shown_from_here(&earlier)),
         false => String::new(),

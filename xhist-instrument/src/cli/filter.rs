@@ -77,7 +77,7 @@ impl FilterMap {
             None => return None,
         };
         let path = map_path(args, &root);
-        Some(FilterMap { kept: crate::kept_maps::directory(&path), path, root })
+        Some(FilterMap { kept: crate::map::kept_maps::directory(&path), path, root })
     }
 }
 

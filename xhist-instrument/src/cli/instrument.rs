@@ -31,7 +31,7 @@ pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
         listing::list(&found, &outcomes)?;
         return Ok(report(&found, &outcomes));
     }
-    let (output, kept) = (output.as_ref(), crate::kept_maps::directory(&map_path));
+    let (output, kept) = (output.as_ref(), crate::map::kept_maps::directory(&map_path));
     let writer = SourceWriter { args, found: &found, output, map_path: &map_path, kept };
     let cleaned = write(&set, &writer, &mut outcomes)?;
     let code = report(&found, &outcomes);
@@ -104,7 +104,7 @@ fn lock(args: &Args, output: Option<&Output>, map: Option<&PathBuf>) -> lock::Wa
 /// Removes temporary files of killed runs, and finishes their work.
 pub fn finish_killed_runs(found: &mut FolderSources, map: &Path) {
     found.dirs.extend(map.parent().map(Path::to_path_buf));
-    found.dirs.insert(crate::kept_maps::directory(map));
+    found.dirs.insert(crate::map::kept_maps::directory(map));
     let problems =
         found.dirs.iter().flat_map(|dir| crate::atomic::remove_stale(dir)).map(|error| error.to_string());
     found.errors.extend(problems);

@@ -88,7 +88,7 @@ fn strip_file(path: &Path, shown: &Path, named: &Named) -> Result<StripOutcome, 
 
 /// Says that the maps stay: dumps still need them.
 fn note_maps(map: &Path) {
-    let maps = [map.to_path_buf(), crate::kept_maps::directory(map)];
+    let maps = [map.to_path_buf(), crate::map::kept_maps::directory(map)];
     let there: Vec<String> =
         maps.iter().filter(|path| path.exists()).map(|path| console::shown_from_here(path)).collect();
     if there.is_empty() {

@@ -1,12 +1,15 @@
 //! The map file: stable file ids, statements and the hash. `qs_core::map` knows the format of a line.
 
+pub mod kept_maps;
+pub mod kept_texts;
+
 mod error;
 
 pub use error::{MapError, MapLineError};
 
 use crate::Packed;
-use crate::shape::{LINES_PER_ID, Numbers, ids_needed};
-use crate::structure::Region;
+use crate::insert::shape::{LINES_PER_ID, Numbers, ids_needed};
+use crate::site::structure::Region;
 use qs_core::map::numbers::VALUE_END;
 use qs_core::map::{
     self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text, ValueLine,
@@ -392,7 +395,7 @@ impl MapFile {
         text
     }
 
-    /// Replaces the map file. [`crate::kept_maps`] keeps a copy of the previous one. An equal file stays untouched.
+    /// Replaces the map file. [`crate::map::kept_maps`] keeps a copy of the previous one. An equal file stays untouched.
     ///
     /// # Errors
     /// The errors of [`crate::atomic::write`].
@@ -404,7 +407,7 @@ impl MapFile {
                 return Ok(());
             }
             if *old != hash {
-                crate::kept_maps::keep(path, *old)?;
+                crate::map::kept_maps::keep(path, *old)?;
             }
         }
         // With equal contents it stays as old: a reader compares its time with that of a dump.

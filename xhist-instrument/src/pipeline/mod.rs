@@ -9,8 +9,8 @@ mod value_counts;
 pub use outcome::{Analyzed, Exemption, Failure, Outcome};
 pub use value_counts::ValueCounts;
 
-use crate::kept_texts;
 use crate::map::MapFile;
+use crate::map::kept_texts;
 use crate::trigger::{self, Placed, Request, TriggerError};
 use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;

@@ -2,7 +2,7 @@
 
 use crate::atomic::ReplaceError;
 use crate::map::MapError;
-use crate::structure::Structure;
+use crate::site::structure::Structure;
 use crate::trigger::Placed;
 use crate::{Analysis, Packed, Refusal};
 use std::collections::BTreeSet;

@@ -1,7 +1,7 @@
 //! How many of the bindings that the user selected are recorded.
 
 use super::Analyzed;
-use crate::value_site::ValueReason;
+use crate::site::value_site::ValueReason;
 use qs_core::listing::Thousands;
 use std::collections::BTreeMap;
 

@@ -11,7 +11,7 @@ mod values;
 pub use values::{ValueFilter, ValueSelection};
 
 use crate::Settings;
-use crate::analysis::Analysis;
+use crate::site::analysis::Analysis;
 use crate::trigger::{Request, TriggerError};
 use patterns::Patterns;
 use serde::{Deserialize, Deserializer};

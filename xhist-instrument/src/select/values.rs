@@ -1,7 +1,7 @@
 //! The patterns `values`: what they select is the union over the command line and the manifests.
 
 use super::patterns::Patterns;
-use crate::analysis::Analysis;
+use crate::site::analysis::Analysis;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -1,7 +1,7 @@
 //! Recognises inserted calls by name and numbers, with any spacing, in statement position.
 
+use crate::insert::shape::{self, CallForm, Recording, TASK};
 use crate::refusal::Obstacle;
-use crate::shape::{self, CallForm, Recording, TASK};
 use crate::text::{TokenContext, TokenKind, Tokens};
 
 /// The purpose of an inserted call.

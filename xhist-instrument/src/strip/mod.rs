@@ -5,12 +5,14 @@
 //! text ─► tokens ─► calls: recognise ─► plan: tokens to remove ─► write: the text without them
 //! ```
 
+pub(crate) mod proof;
+
 mod calls;
 mod plan;
 mod write;
 
+use crate::insert::shape::{CRATE, MARK};
 use crate::refusal::{Obstacle, Refusal};
-use crate::shape::{CRATE, MARK};
 use crate::text::{self, Lexer, LineIndex, TokenFingerprint, TokenKind, Tokens};
 use memchr::memmem;
 use plan::Stuck;

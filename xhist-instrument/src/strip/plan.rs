@@ -1,8 +1,8 @@
 //! Plans the removal: the tokens of the calls, of their attributes, and of the blocks around wrapped expressions.
 
 use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
+use crate::insert::shape::{CallForm, MARK};
 use crate::refusal::Obstacle;
-use crate::shape::{CallForm, MARK};
 use crate::syntax;
 use crate::text::{TokenContext, TokenKind, Tokens};
 use std::cell::Cell;

@@ -1,6 +1,6 @@
 //! The names that patterns bind, and types and expressions whose values are copied when they are used.
 
-use crate::value_site::ValueReason;
+use crate::site::value_site::ValueReason;
 use proc_macro2::Ident;
 use syn::{BinOp, Expr, Pat, Type};
 

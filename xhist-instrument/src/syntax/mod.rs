@@ -14,9 +14,9 @@ mod wrap;
 pub(crate) use code::Code;
 pub(crate) use reflow::reflow;
 
-use crate::analysis::Analysis;
 use crate::options::Options;
 use crate::refusal::{Refusal, RefusalReason};
+use crate::site::analysis::Analysis;
 use syn::parse::Parser as _;
 
 /// Parses and walks. Recursive: the caller provides a sufficient stack.
@@ -42,7 +42,7 @@ pub(crate) fn check(code: &Code<'_>) -> Result<(), Refusal> {
 /// if it does not parse, or is nested too deeply.
 pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
     let nesting = crate::text::nesting(text);
-    if nesting > crate::stack::MAX_NESTING {
+    if nesting > crate::text::stack::MAX_NESTING {
         return None;
     }
     let parse = || {
@@ -55,7 +55,7 @@ pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
         proc_macro2::extra::invalidate_current_thread_spans();
         is_single
     };
-    crate::stack::with_sufficient_stack(nesting, parse).ok().flatten()
+    crate::text::stack::with_sufficient_stack(nesting, parse).ok().flatten()
 }
 
 fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {

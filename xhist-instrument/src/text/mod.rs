@@ -1,5 +1,7 @@
 //! Properties of a source text that need no parser: tokens, lines, directives, nesting, macro scopes.
 
+pub(crate) mod stack;
+
 mod directives;
 mod fingerprint;
 mod lexer;

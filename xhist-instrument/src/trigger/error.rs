@@ -1,7 +1,7 @@
 //! Why a trigger cannot be set.
 
+use crate::site::value_site::ValueReason;
 use crate::site::{Action, Reason};
-use crate::value_site::ValueReason;
 use std::fmt;
 use std::path::PathBuf;
 

@@ -2,9 +2,9 @@
 
 use super::error::{RequestProblem, TriggerError, UnknownValue};
 use super::request::Request;
-use crate::analysis::Analysis;
+use crate::site::analysis::Analysis;
+use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
-use crate::value_site::{ValueSite, ValueWatch};
 use std::fmt::Display;
 use std::path::Path;
 

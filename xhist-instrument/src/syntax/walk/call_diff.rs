@@ -1,6 +1,6 @@
 //! Compares two token streams of which one has inserted calls.
 
-use crate::shape::{self, CallForm};
+use crate::insert::shape::{self, CallForm};
 use proc_macro2::{Delimiter, Group, TokenStream, TokenTree};
 
 /// Whether the second stream is the first plus inserted calls. Spacing is ignored: a call may separate two marks.

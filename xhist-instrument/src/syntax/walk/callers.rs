@@ -1,7 +1,7 @@
 //! Gives each call of the text to the statement that makes it.
 
 use crate::site::Site;
-use crate::structure::{Jump, Structure};
+use crate::site::structure::{Jump, Structure};
 use crate::text::{Lexer, TokenKind};
 use qs_core::map::Hash;
 use std::cmp::Reverse;

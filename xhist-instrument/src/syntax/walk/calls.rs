@@ -2,7 +2,7 @@
 
 use super::super::{edges, token_scan};
 use super::Walker;
-use crate::structure::{Body, BodyKind, CallNote, Place, Region};
+use crate::site::structure::{Body, BodyKind, CallNote, Place, Region};
 use proc_macro2::{Delimiter, Ident, Span, TokenStream, TokenTree};
 use std::ops::Range;
 use std::sync::Arc;
@@ -238,7 +238,7 @@ fn path_name(of: Option<&Ident>, last: &Ident, mark: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use crate::structure::{BodyKind, Jump, Region};
+    use crate::site::structure::{BodyKind, Jump, Region};
     use crate::{Analysis, Options, analyze};
 
     fn analysis(text: &str) -> Analysis {

@@ -20,10 +20,10 @@ mod values;
 mod visitor;
 
 use super::{Code, edges, wrap};
-use crate::analysis::Analysis;
 use crate::macros::FileMacros;
 use crate::options::{Detail, Options};
 use crate::refusal::Refusal;
+use crate::site::analysis::Analysis;
 use crate::site::{InlineMod, Insertion, Reason, Site, SiteKind, Skip};
 use expansion_state::ExpansionState;
 use proc_macro2::{LineColumn, Span};

@@ -1,6 +1,6 @@
 //! What the walk knows about values at the current position.
 
-use crate::value_site::ValueSite;
+use crate::site::value_site::ValueSite;
 
 /// What the walk knows about values.
 #[derive(Default)]

@@ -5,9 +5,9 @@ use super::super::token_scan::TokenScan;
 use super::Walker;
 use super::parsed_expansion::MacroPosition;
 use super::value_search::{block_waits, expression_waits};
+use crate::site::structure::BodyKind;
+use crate::site::value_site::ValueKind;
 use crate::site::{Reason, SiteKind};
-use crate::structure::BodyKind;
-use crate::value_site::ValueKind;
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ImplItem, Item, Macro, TraitItem};
 

@@ -1,9 +1,9 @@
 //! Sites, packed to a tenth of their size: those of all files are in memory until the last one is analysed.
 
-use crate::analysis::Analysis;
+use crate::site::analysis::Analysis;
+use crate::site::structure::{BodyKind, Jump, Place, Region, Structure};
+use crate::site::value_site::{ValueKind, ValueSite};
 use crate::site::{Insertion, Site, SiteKind};
-use crate::structure::{BodyKind, Jump, Place, Region, Structure};
-use crate::value_site::{ValueKind, ValueSite};
 use std::ops::Range;
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Maps of earlier runs: a dump names the hash of the map that its program was built with, so xhist-report needs that map.
 //! They are kept beside the map, as `xhist.map.d/HASH.map`, with the texts of their sources.
 
-use crate::kept_texts;
+use crate::map::kept_texts;
 use std::fs::{self, File};
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,10 +1,10 @@
 //! The result of analysing one file. Plain data, without a syntax tree.
 
 use crate::macros::Macros;
+use crate::site::structure::Structure;
+use crate::site::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use crate::site::{Include, ModDecl, Reason, Site, Skip, TaskBody, Trigger};
-use crate::structure::Structure;
 use crate::text::TokenFingerprint;
-use crate::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;

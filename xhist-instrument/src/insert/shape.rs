@@ -1,8 +1,8 @@
 //! The text of every insertion. It never contains a newline, so lines never move.
 
 use crate::options::{Detail, MainHash, Values};
+use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
-use crate::value_site::{ValueSite, ValueWatch};
 use std::io::Write as _;
 
 /// Marks the end of a wrapped expression and the start of carried attributes.

@@ -1,7 +1,12 @@
 //! What the analysis of a file finds: statements to record, code that is skipped, and files that it names.
 //! Plain data, without a syntax tree.
 
-use crate::structure::Jump;
+pub(crate) mod analysis;
+pub(crate) mod packed;
+pub(crate) mod structure;
+pub(crate) mod value_site;
+
+use crate::site::structure::Jump;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;

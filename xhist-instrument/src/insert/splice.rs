@@ -1,11 +1,11 @@
 //! Inserts the sites of an analysis into the text.
 
-use crate::analysis::Analysis;
+use crate::insert::shape::{CallWriter, Numbers, Recorded, ids_needed};
 use crate::options::{MainHash, Options};
 use crate::refusal::{Refusal, RefusalReason};
-use crate::shape::{CallWriter, Numbers, Recorded, ids_needed};
+use crate::site::analysis::Analysis;
+use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Insertion, Site, Trigger};
-use crate::value_site::{ValueSite, ValueWatch};
 use std::ops::Range;
 
 /// One insertion: its offset and its content.
