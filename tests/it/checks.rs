@@ -217,19 +217,49 @@ fn main() {
 }
 "#;
 
+/// The same bus, whose listeners are functions behind pointers.
+fn with_pointers() -> String {
+    BUS.replace("Rc<dyn Fn(&Bus, u32)>", "fn(&Bus, u32)")
+        .replace("use std::rc::Rc;\n", "")
+        .replace("Rc::new(|bus, amount| {", "alarm);")
+        .replace("        if amount > 1 {\n            bus.emit(amount - 1);\n        }\n    }));\n", "")
+        + "\nfn alarm(bus: &Bus, amount: u32) {\n    if amount > 1 {\n        bus.emit(amount - 1);\n    }\n}\n"
+}
+
+/// The same bus, whose listeners are objects.
+fn with_objects() -> String {
+    let alarm = "impl Listen for Alarm {\n    fn hear(&self, bus: &Bus, amount: u32) {\n        if amount > 1 {\n            \
+                 bus.emit(amount - 1);\n        }\n    }\n}\n";
+    let hear = "trait Listen {\n    fn hear(&self, bus: &Bus, amount: u32);\n}\n\nstruct Alarm;\n\n";
+    BUS.replace("Rc<dyn Fn(&Bus, u32)>", "Rc<dyn Listen>")
+        .replace("listener(self, amount);", "listener.hear(self, amount);")
+        .replace("Rc::new(|bus, amount| {", "Rc::new(Alarm));")
+        .replace("        if amount > 1 {\n            bus.emit(amount - 1);\n        }\n    }));\n", "")
+        + &format!("\n{hear}{alarm}")
+}
+
 fn callback() {
+    for (source, by, call) in [
+        (BUS.to_owned(), "by the callback main::{closure}", "listener(self, amount);"),
+        (with_pointers(), "by the callback alarm", "listener(self, amount);"),
+        (with_objects(), "by way of Alarm::hear, a method of a trait,", "listener.hear(self, amount);"),
+    ] {
+        called_back(&source, by, call);
+    }
+}
+
+fn called_back(source: &str, by: &str, call: &str) {
     let tree = Tree::empty("bus");
     tree.write(
         "Cargo.toml",
         "[package]\nname = \"bus\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
     );
-    tree.write("src/main.rs", BUS);
+    tree.write("src/main.rs", source);
     let done = run(&tree, "run -q").expect(101);
     let at = |text: &str| line_of(&tree.join("src/main.rs"), text);
-    let (call, next) = (at("listener(self, amount);"), at("self.total.set"));
+    let (call, next) = (at(call), at("self.total.set"));
     let line = format!(
-        "panic (newest last):\n  \
-         Bus::emit was entered again by the callback main::{{closure}} at src/main.rs:{call}, before line {next}\n"
+        "panic (newest last):\n  Bus::emit was entered again {by} at src/main.rs:{call}, before line {next}\n"
     );
     done.check(done.stderr.contains(&line), &line);
     done.check(done.stderr.matches("was entered again").count() == 1, "no recursion");

@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("other_builds_and_programs_are_refused", others),
     Case::new("a_ring_that_lost_its_beginning_is_aligned_and_counted_as_a_loss", cut),
     Case::new("without_a_map_nothing_is_compared", no_map),
+    Case::new("what_a_handler_ran_is_listed_and_nothing_parts_where_it_came", handler),
     Case::new("a_million_statements_take_seconds", large),
 ];
 
@@ -155,6 +156,50 @@ fn inputs() {
     assert_eq!(only, ["complain", "parse"]);
     let text = diff(tree.path(), "good.xhist bad.xhist").expect(0);
     text.check(text.stdout.contains("Err(_) => complain(part),"), "the source text");
+}
+
+/// The signal of the argument is handled (10) or ignored by the system (28).
+const HANDLER: &str = "use std::sync::atomic::{AtomicU32, Ordering};
+
+static COUNT: AtomicU32 = AtomicU32::new(0);
+
+unsafe extern \"C\" {
+    fn signal(number: i32, handler: extern \"C\" fn(i32)) -> usize;
+    fn raise(number: i32) -> i32;
+}
+
+extern \"C\" fn on_signal(_: i32) {
+    count(1);
+}
+
+fn count(step: u32) {
+    COUNT.fetch_add(step, Ordering::Relaxed);
+}
+
+fn main() {
+    let number = std::env::args().nth(1).unwrap().parse().unwrap();
+    unsafe { signal(10, on_signal) };
+    count(2);
+    unsafe { raise(number) };
+    count(3);
+    println!(\"{}\", COUNT.load(Ordering::Relaxed));
+}
+";
+
+fn handler() {
+    let tree = Tree::empty("diff-handler");
+    tree.write("Cargo.toml", &manifest("handled"));
+    tree.write("src/main.rs", HANDLER);
+    record(&tree, "plain", "28", "").expect(0);
+    record(&tree, "handled", "10", "").expect(0);
+    let done = diff(tree.path(), "--format json plain.xhist handled.xhist").expect(0);
+    let parts = lines(&done, "parting");
+    done.check(parts.is_empty(), "nothing that parts");
+    let only = lines(&done, "only");
+    done.check(
+        only.len() == 1 && only[0]["side"] == "bad" && only[0]["function"] == "on_signal",
+        "the handler",
+    );
 }
 
 fn tests() {

@@ -2,10 +2,8 @@
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-use qs_core::record::{Statement, TaskMark};
-
 use super::code::{Code, ListedStatement};
-use crate::calls::{BodyId, CallStack, Reentries, Reentry};
+use crate::calls::{BodyId, CallStack, Handler, Reentries, Reentry, ThreadEntry};
 use crate::model::Names;
 
 /// Statements of a loop that are compared with those before them.
@@ -148,7 +146,7 @@ fn are_like(one: &[CallContent], other: &[CallContent]) -> bool {
 pub struct Activations<'c> {
     code: &'c Code,
     /// Which calls are open.
-    stack: CallStack<'c>,
+    stack: CallStack,
     open: Vec<FoldedCall>,
     /// Calls that a repetition ended, as its rounds have them whole. They are still on the stack.
     ended_early: usize,
@@ -171,7 +169,7 @@ impl<'c> Activations<'c> {
     pub fn new(code: &'c Code) -> Activations<'c> {
         Activations {
             code,
-            stack: CallStack::new(code.structure()),
+            stack: code.stack(),
             open: Vec::new(),
             ended_early: 0,
             ended: Vec::new(),
@@ -195,10 +193,17 @@ impl<'c> Activations<'c> {
         &self.ended
     }
 
-    /// A recorded statement ran.
-    pub fn recorded(&mut self, names: &Names, recorded: Statement) {
-        let before = self.stack.top().map(|top| top.statement);
-        self.statement(self.code.find(names, recorded, before));
+    /// The next entry of the thread.
+    pub fn take(&mut self, names: &Names, (handler, entry): (Handler, ThreadEntry)) {
+        let statement = self.code.follow(names, &mut self.stack, (handler, entry));
+        if statement.is_some() || !self.stack.moves().left.is_empty() {
+            self.follow();
+        }
+        match (statement, entry) {
+            (Some(statement), _) => self.statement(statement),
+            (None, ThreadEntry::Again { statements, times }) => self.repeat(statements as u64, times),
+            _ => {}
+        }
     }
 
     /// Functions that a handler entered again, the most certain and newest first.
@@ -211,14 +216,9 @@ impl<'c> Activations<'c> {
         self.handlers.iter().rev().map(|(_, since)| *since)
     }
 
-    /// What comes next was recorded in this number of signal handlers, or in this interrupt.
-    pub fn interrupted(&mut self, handlers: u8, interrupt: u16) {
-        let left = self.stack.interrupted(handlers, interrupt).left.len();
-        self.follow(left, 0);
-    }
-
     /// Ends and begins calls as the stack did. A repetition may have ended some of them before.
-    fn follow(&mut self, left: usize, entered: usize) {
+    fn follow(&mut self) {
+        let (left, entered) = (self.stack.moves().left.len(), self.stack.moves().entered);
         let early = std::mem::take(&mut self.ended_early);
         self.end_behind(self.open.len().saturating_sub(left.saturating_sub(early)));
         for above in (0..entered + early.saturating_sub(left)).rev() {
@@ -231,11 +231,8 @@ impl<'c> Activations<'c> {
         self.statements
     }
 
-    /// A statement ran.
-    pub fn statement(&mut self, statement: ListedStatement) {
-        let moves = self.stack.step(self.code.call_id(statement));
-        let (left, entered) = (moves.left.len(), moves.entered);
-        self.follow(left, entered);
+    /// A statement ran in the innermost call.
+    fn statement(&mut self, statement: ListedStatement) {
         self.statements += 1;
         let since = self.statements;
         self.formatting_since = match self.formats {
@@ -243,25 +240,10 @@ impl<'c> Activations<'c> {
             _ => self.formatting_since.or(Some(since)),
         };
         self.push(CallContent::Line { statement, times: 1, since });
-        self.reentries.step(&self.stack, entered, since);
+        self.reentries.step(&self.stack, since);
         if self.parts > MOST_PARTS {
             self.shrink();
         }
-    }
-
-    /// The thread panicked, and went on.
-    pub fn panic(&mut self) {
-        self.stack.panic();
-    }
-
-    /// A future made a step.
-    pub fn task(&mut self, mark: TaskMark) {
-        self.stack.task(mark);
-    }
-
-    /// Statements are missing.
-    pub fn gap(&mut self) {
-        self.stack.gap();
     }
 
     /// A call begins: the one below this number of calls at the top of the stack.
@@ -294,12 +276,10 @@ impl<'c> Activations<'c> {
     }
 
     /// The newest statements ran again, this number of times.
-    pub fn repeat(&mut self, statements: u64, times: u64) {
-        self.stack.repetition(statements.saturating_mul(times));
+    fn repeat(&mut self, statements: u64, times: u64) {
         self.statements = self.statements.saturating_add(statements.saturating_mul(times));
         let since = self.statements;
-        let round = usize::try_from(statements).unwrap_or(usize::MAX);
-        if let Some(descent) = self.stack.descend(round, times) {
+        if let Some(descent) = self.stack.moves().folded {
             if let Some(call) = self.open.get_mut(descent.below) {
                 call.folded = call.folded.saturating_add(descent.calls);
             }

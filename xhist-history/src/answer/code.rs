@@ -1,10 +1,11 @@
 //! The code that a history ran through, as a listing names it: paths, packages, functions.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use qs_core::record::Statement;
 
-use crate::calls::{BodyId, StatementId, Structure};
+use crate::calls::{BodyId, CallStack, Handler, StatementId, Structure, ThreadEntry};
 use crate::model::{Names, Place, Span};
 
 /// A statement of a history.
@@ -24,7 +25,7 @@ pub enum ListedStatement {
 /// Statements and functions of a build.
 #[derive(Debug)]
 pub struct Code {
-    structure: Structure,
+    structure: Arc<Structure>,
     files: HashMap<u16, ListedFile>,
     /// Functions of maps of version 1, by the place of a statement.
     functions: HashMap<(u16, u32, u32), String>,
@@ -54,12 +55,32 @@ impl Code {
                 .zip(names.described(file))
                 .map(move |(span, described)| ((file, span.line, span.col), described.function.to_owned()))
         });
-        Code { structure: Structure::of(names), files: files.collect(), functions: functions.collect() }
+        Code {
+            structure: Arc::new(Structure::of(names)),
+            files: files.collect(),
+            functions: functions.collect(),
+        }
     }
 
-    /// The structure that calls are found by.
-    pub fn structure(&self) -> &Structure {
-        &self.structure
+    /// The stack of a thread of this build, at its first entry.
+    pub fn stack(&self) -> CallStack {
+        CallStack::new(&self.structure)
+    }
+
+    /// The stack takes the next entry. Returns the statement if it is one.
+    pub fn follow(
+        &self,
+        names: &Names,
+        stack: &mut CallStack,
+        (handler, entry): (Handler, ThreadEntry),
+    ) -> Option<ListedStatement> {
+        let ThreadEntry::Statement(recorded) = entry else {
+            stack.take(handler, entry);
+            return None;
+        };
+        let statement = self.find(names, recorded, stack.newest(handler));
+        stack.step(handler, self.call_id(statement));
+        Some(statement)
     }
 
     /// The statement that a ring recorded; `before` is the one before it.
@@ -73,7 +94,7 @@ impl Code {
     }
 
     /// What the calls are found by. Where the map has no bodies, nothing shows what called what.
-    pub fn call_id(&self, statement: ListedStatement) -> StatementId {
+    fn call_id(&self, statement: ListedStatement) -> StatementId {
         match statement {
             ListedStatement::Known(id) if self.function_of(statement).is_some() => id,
             _ => self.structure.unknown(),

@@ -5,13 +5,12 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 
 use qs_core::record::value::RecordedValue;
-use qs_core::record::{Statement, TaskMark};
 
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, RowKind, Wanted};
-use crate::calls::{CallStack, Reentry, SincePanic};
-use crate::model::{Item, Names, What};
+use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
+use crate::model::{Item, Names};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;
@@ -30,23 +29,10 @@ pub enum ThreadEnd {
     Signal(u64),
 }
 
-#[derive(Clone, Copy, Debug)]
-enum TailItem {
-    /// In this number of signal handlers, or in this interrupt.
-    Statement(Statement, (u8, u16)),
-    /// Statements ran again: how many, and how often.
-    Again(u64, u64),
-    Mark(ThreadEnd),
-    /// A future made a step.
-    Task(TaskMark),
-    /// Statements are missing.
-    Gap,
-}
-
 /// The newest entries of a thread, as they are collected.
 #[derive(Debug, Default)]
 pub struct Tail {
-    items: VecDeque<TailItem>,
+    items: VecDeque<(Handler, ThreadEntry)>,
     /// Statements that are not kept.
     dropped: u64,
     /// Items so far.
@@ -87,45 +73,34 @@ pub struct Shown {
 
 impl Tail {
     /// Takes the next item of the thread, with the values behind it. `order`: its place among the items of all threads.
-    pub fn push(&mut self, Item { what, values, handlers, interrupt, .. }: &Item, order: u64) {
-        self.add_item(what, (*handlers, *interrupt));
-        if matches!(self.items.back(), Some(TailItem::Mark(_))) && what.is_mark() {
+    pub fn push(&mut self, item: &Item, order: u64) {
+        let entry = ThreadEntry::of(&item.what);
+        if entry != ThreadEntry::Other {
+            self.add((Handler::of(item), entry));
+        }
+        if mark(entry).is_some() {
             self.marks.push((self.count, order));
         }
-        if values.is_empty() {
+        if item.values.is_empty() {
             return;
         }
         match self.values.back_mut() {
-            Some((of, known)) if *of == self.count => known.extend_from_slice(values),
-            _ => self.values.push_back((self.count, values.clone())),
+            Some((of, known)) if *of == self.count => known.extend_from_slice(&item.values),
+            _ => self.values.push_back((self.count, item.values.clone())),
         }
         if self.values.len() > MOST_VALUED {
             self.values.pop_front();
         }
     }
 
-    fn add_item(&mut self, what: &What, level: (u8, u16)) {
-        let item = match what {
-            What::Statement { file, line } => {
-                TailItem::Statement(Statement { file: *file, line: *line }, level)
-            }
-            What::Again(again) => TailItem::Again(again.statements as u64, again.times),
-            What::Panic(_) => TailItem::Mark(ThreadEnd::Panic),
-            What::Signal(signal, _) => TailItem::Mark(ThreadEnd::Signal(*signal)),
-            What::Task(mark) => TailItem::Task(*mark),
-            What::Values | What::Trace(_) | What::Record(_) => return,
-        };
-        self.add(item);
-    }
-
     /// Statements are missing before the next item.
     pub fn gap(&mut self) {
-        self.add(TailItem::Gap);
+        self.add((Handler::default(), ThreadEntry::Gap));
     }
 
-    fn add(&mut self, item: TailItem) {
+    fn add(&mut self, item: (Handler, ThreadEntry)) {
         if self.items.len() == MOST
-            && let Some(oldest) = self.items.pop_front()
+            && let Some((_, oldest)) = self.items.pop_front()
         {
             self.dropped = self.dropped.saturating_add(oldest.statements());
         }
@@ -135,7 +110,7 @@ impl Tail {
 
     /// Whether the thread recorded any statement.
     pub fn is_empty(&self) -> bool {
-        !self.items.iter().any(|item| matches!(item, TailItem::Statement(..)))
+        !self.items.iter().any(|(_, entry)| matches!(entry, ThreadEntry::Statement(_)))
     }
 
     /// Where the history ends. `may_fail`: the ring says that the thread panicked or got a fatal signal; a panic may have been
@@ -148,33 +123,21 @@ impl Tail {
             cut: self.items.len(),
             caught: (0, 0),
         };
-        let Some(last) = self.items.iter().rposition(|item| matches!(item, TailItem::Mark(_))) else {
+        let Some(last) = self.items.iter().rposition(|(_, entry)| mark(*entry).is_some()) else {
             return here;
         };
         let ended = |cut: usize, since| {
-            let TailItem::Mark(end) = self.items[cut] else { return here };
+            let Some(end) = mark(self.items[cut].1) else { return here };
             Ending { end, since, order: self.order_of(cut), cut, ..here }
         };
-        if may_fail && matches!(self.items[last], TailItem::Mark(ThreadEnd::Signal(_))) {
+        if may_fail && matches!(self.items[last].1, ThreadEntry::Signal(_)) {
             return ended(last, SincePanic::Unwinding);
         }
-        let mut stack = CallStack::new(code.structure());
+        let mut stack = code.stack();
         let mut panics: Vec<usize> = Vec::new();
         for (index, item) in self.items.iter().enumerate() {
-            match item {
-                TailItem::Statement(statement, (handlers, interrupt)) => {
-                    stack.interrupted(*handlers, *interrupt);
-                    let before = stack.top().map(|top| top.statement);
-                    stack.step(code.call_id(code.find(names, *statement, before)));
-                }
-                TailItem::Mark(ThreadEnd::Panic) => {
-                    stack.panic();
-                    panics.push(index);
-                }
-                TailItem::Task(mark) => drop(stack.task(*mark)),
-                TailItem::Gap => stack.gap(),
-                TailItem::Again(..) | TailItem::Mark(_) => {}
-            }
+            code.follow(names, &mut stack, *item);
+            panics.extend((item.1 == ThreadEntry::Panic).then_some(index));
         }
         let open = stack.open_panics().last().filter(|_| may_fail);
         let caught = match open {
@@ -199,8 +162,8 @@ impl Tail {
         ending: &Ending,
     ) -> Option<(usize, ListedStatement)> {
         let (count, at) = ending.caught;
-        let before = self.items.range(..at).rev().find_map(|item| match item {
-            TailItem::Statement(statement, ..) => Some(code.find(names, *statement, None)),
+        let before = self.items.range(..at).rev().find_map(|(_, entry)| match entry {
+            ThreadEntry::Statement(statement) => Some(code.find(names, *statement, None)),
             _ => None,
         });
         before.map(|statement| (count, statement))
@@ -208,7 +171,8 @@ impl Tail {
 
     /// How many statements ran after the end.
     pub fn after(&self, ending: &Ending) -> u64 {
-        self.items.range(ending.cut..).map(TailItem::statements).fold(0, u64::saturating_add)
+        let after = self.items.range(ending.cut..).map(|(_, entry)| entry.statements());
+        after.fold(0, u64::saturating_add)
     }
 
     /// The lines up to the end. `text_of`: the source text of a statement.
@@ -251,17 +215,7 @@ impl Tail {
         let mut values = HashMap::new();
         let mut valued = self.values.iter().skip_while(|(of, _)| *of <= first).peekable();
         for (number, item) in (first + 1..).zip(self.items.range(range)) {
-            match item {
-                TailItem::Statement(recorded, (handlers, interrupt)) => {
-                    activations.interrupted(*handlers, *interrupt);
-                    activations.recorded(names, *recorded);
-                }
-                TailItem::Again(statements, times) => activations.repeat(*statements, *times),
-                TailItem::Mark(ThreadEnd::Panic) => activations.panic(),
-                TailItem::Mark(_) => {}
-                TailItem::Task(mark) => activations.task(*mark),
-                TailItem::Gap => activations.gap(),
-            }
+            activations.take(names, *item);
             if let Some((_, behind)) = valued.next_if(|(of, _)| *of == number) {
                 values.entry(activations.now()).or_insert_with(Vec::new).extend_from_slice(behind);
             }
@@ -280,13 +234,12 @@ impl Shown {
     }
 }
 
-impl TailItem {
-    fn statements(&self) -> u64 {
-        match self {
-            TailItem::Statement(..) => 1,
-            TailItem::Again(statements, times) => statements.saturating_mul(*times),
-            TailItem::Mark(_) | TailItem::Task(_) | TailItem::Gap => 0,
-        }
+/// How a thread ends with this entry, if it does.
+fn mark(entry: ThreadEntry) -> Option<ThreadEnd> {
+    match entry {
+        ThreadEntry::Panic => Some(ThreadEnd::Panic),
+        ThreadEntry::Signal(signal) => Some(ThreadEnd::Signal(signal)),
+        _ => None,
     }
 }
 

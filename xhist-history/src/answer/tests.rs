@@ -4,7 +4,13 @@ use qs_core::record::Statement;
 
 use super::activations::{Activations, CallContent, MOST_PARTS, parts};
 use super::code::{Code, ListedStatement};
+use crate::calls::{Handler, ThreadEntry};
 use crate::model::Names;
+
+/// A statement that ran.
+pub(super) fn ran(file: u16, line: u16) -> (Handler, ThreadEntry) {
+    (Handler::default(), ThreadEntry::Statement(Statement { file, line }))
+}
 
 /// Two functions: `f` of lines 2 to 4 with a loop around line 3, which calls `g` of lines 7 to 8.
 fn code() -> (Names, Code) {
@@ -25,22 +31,23 @@ fn code() -> (Names, Code) {
 }
 
 /// The open calls after these lines, and then after a repetition.
-fn open_after(lines: &str, repetition: Option<(u64, u64)>) -> String {
+fn open_after(lines: &str, repetition: Option<(usize, u64)>) -> String {
     open_at_the_end(lines, repetition, "")
 }
 
 /// The same, and after more lines.
-fn open_at_the_end(lines: &str, repetition: Option<(u64, u64)>, more: &str) -> String {
+fn open_at_the_end(lines: &str, repetition: Option<(usize, u64)>, more: &str) -> String {
     let (names, code) = code();
     let mut activations = Activations::new(&code);
     let run = |activations: &mut Activations<'_>, lines: &str| {
         for line in lines.split_whitespace() {
-            activations.recorded(&names, Statement { file: 1, line: line.parse().unwrap() });
+            activations.take(&names, ran(1, line.parse().unwrap()));
         }
     };
     run(&mut activations, lines);
     if let Some((statements, times)) = repetition {
-        activations.repeat(statements, times);
+        let again = ThreadEntry::Again { statements, times };
+        activations.take(&names, (Handler::default(), again));
     }
     run(&mut activations, more);
     let calls: Vec<String> = activations.open().iter().map(|call| drawn(&call.body, &code)).collect();
@@ -97,7 +104,7 @@ fn statements_that_no_map_has_are_a_flat_list() {
     let code = Code::of(&names);
     let mut activations = Activations::new(&code);
     for line in [7, 3, 9] {
-        activations.recorded(&names, Statement { file: 2, line });
+        activations.take(&names, ran(2, line));
     }
     let [call] = activations.open() else { panic!("one call: {activations:?}") };
     assert_eq!((drawn(&call.body, &code).as_str(), call.statements), ("7 3 9", 3));
@@ -116,7 +123,7 @@ fn memory_does_not_depend_on_the_number_of_statements() {
     for _ in 0..400_000 {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         let line = [3, 4, 7, 8][(state >> 16) as usize % 4];
-        activations.recorded(&names, Statement { file: 1, line });
+        activations.take(&names, ran(1, line));
     }
     let kept: usize = activations.open().iter().flat_map(|call| &call.body).map(parts).sum();
     assert!(kept <= MOST_PARTS + 1, "{kept}");
@@ -136,9 +143,10 @@ fn a_folded_recursion_is_open_calls() {
     let code = Code::of(&names);
     let mut activations = Activations::new(&code);
     for line in [2, 3, 2, 3] {
-        activations.recorded(&names, Statement { file: 1, line });
+        activations.take(&names, ran(1, line));
     }
-    activations.repeat(2, 48_000);
+    let again = ThreadEntry::Again { statements: 2, times: 48_000 };
+    activations.take(&names, (Handler::default(), again));
     let folded: u64 = activations.open().iter().map(|call| call.folded).sum();
     assert_eq!((activations.open().len(), folded), (2, 48_000));
 }

@@ -223,9 +223,9 @@ impl View<'_> {
                 continue;
             }
             let islands = self.islands.clone();
-            for (level, (call, parts)) in path.into_iter().enumerate() {
+            for (handler, (call, parts)) in path.into_iter().enumerate() {
                 // The function, its handler, and what that interrupted.
-                let more = if level < 3 { AROUND_INTERRUPTION } else { 0 };
+                let more = if handler < 3 { AROUND_INTERRUPTION } else { 0 };
                 let (first, last) = (parts.start().saturating_sub(more), parts.end() + more);
                 let len = self.len_of(call);
                 self.islands.entry(call).or_default().extend(first..=last.min(len.saturating_sub(1)));
@@ -504,6 +504,7 @@ fn lines(part: &CallContent) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use super::super::tests::ran;
     use super::*;
     use crate::model::Names;
 
@@ -520,7 +521,7 @@ mod tests {
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
         for line in (0..rounds).flat_map(|_| 2..=4) {
-            activations.recorded(&names, qs_core::record::Statement { file: 1, line });
+            activations.take(&names, ran(1, line));
         }
         let shown = |row: &Row| match &row.kind {
             RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
@@ -554,7 +555,7 @@ mod tests {
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
         for line in (2..21).chain(92..99).chain(21..90) {
-            activations.recorded(&names, qs_core::record::Statement { file: 1, line });
+            activations.take(&names, ran(1, line));
         }
         let suspects = suspects.iter().map(|(line, rank)| SuspectLine {
             map_hash: 0,

@@ -1,5 +1,6 @@
 //! An activation: one execution of a body. What a statement changes about the stack of activations.
 
+use super::descent::Descent;
 use super::structure::{BodyId, StatementId};
 
 /// One execution of a function, a closure or an async block that has not been left, as far as the statements show.
@@ -13,8 +14,6 @@ pub struct Activation {
     pub statement: StatementId,
     /// The statement of its caller that was the newest when it was entered. `None` at the bottom of the stack.
     pub called_from: Option<StatementId>,
-    /// Its statements so far, without those of its callees.
-    pub statements: u64,
     /// Its entry was not seen: it was entered before the first statement, or its first statement is not recorded.
     pub entered_before: bool,
     /// Statements allow another caller.
@@ -90,6 +89,10 @@ pub struct Moves {
     pub entered: usize,
     /// Statements allow another reading of this step.
     pub is_uncertain: bool,
+    /// Calls of a repetition that were not left.
+    pub folded: Option<Descent>,
+    /// A future that was dropped while it waited.
+    pub cancelled: Option<Activation>,
 }
 
 impl Moves {
@@ -97,5 +100,7 @@ impl Moves {
         self.left.clear();
         self.entered = 0;
         self.is_uncertain = false;
+        self.folded = None;
+        self.cancelled = None;
     }
 }

@@ -13,9 +13,9 @@ use super::structure::{Body, BodyId};
 /// Activations that are kept of the stack at a panic, the innermost ones.
 const MAX_AT_PANIC: usize = 10_000;
 
-impl CallStack<'_> {
+impl CallStack {
     /// The thread panicked.
-    pub fn panic(&mut self) {
+    pub(super) fn panic(&mut self) {
         let depth = self.slots.len();
         let first = depth.saturating_sub(MAX_AT_PANIC);
         let at = self.slots[first..].iter().map(|slot| slot.activation.clone()).collect();

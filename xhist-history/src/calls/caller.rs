@@ -4,6 +4,8 @@
 //! not made that call. The search ends at an activation that cannot have ended. Implementations of traits such as `Drop`
 //! run without being named.
 
+use std::sync::Arc;
+
 use super::activation::Activation;
 use super::callee::{Call, CallKind, Implicit};
 use super::stack::CallStack;
@@ -28,10 +30,10 @@ pub(super) struct Caller {
     pub is_uncertain: bool,
 }
 
-impl CallStack<'_> {
+impl CallStack {
     /// The caller of a new activation of a body.
     pub(super) fn caller(&mut self, body: BodyId, is_entry: bool) -> Caller {
-        let structure = self.structure;
+        let structure = Arc::clone(&self.structure);
         let known = structure.body(body);
         let len = self.slots.len();
         if body == structure.body_of(structure.unknown()) {
@@ -91,7 +93,7 @@ impl CallStack<'_> {
 
     /// The activation that names the body.
     fn named(&mut self, body: BodyId, known: &Body) -> Option<Caller> {
-        let structure = self.structure;
+        let structure = &self.structure;
         if self.named[known.name.key as usize] == 0 {
             return None;
         }
@@ -146,7 +148,7 @@ impl CallStack<'_> {
     /// Whether a call of its own name in a method means a method of another type: every execution makes it, so a recursion
     /// would not end, and the method may have ended there.
     fn may_delegate(&self, index: usize, (frame, call): (usize, usize), body: BodyId) -> bool {
-        let structure = self.structure;
+        let structure = &self.structure;
         let statement = self.frames[frame].statement;
         let info = structure.info(statement);
         let own = structure.body(body).entry.map_or(statement, |entry| entry);
@@ -168,7 +170,7 @@ impl CallStack<'_> {
 
     /// A call of the body that an activation has left: the innermost statement first.
     fn call_in(&self, index: usize, body: BodyId) -> Option<(usize, usize)> {
-        let structure = self.structure;
+        let structure = &self.structure;
         let name = structure.body(body).name;
         let first = self.slots[index].frames;
         let caller = structure.name_of_caller(self.slots[index].activation.body);
@@ -306,7 +308,7 @@ impl CallStack<'_> {
 
     /// Whether the newest statement of an activation, or one around it, may run such an implementation.
     fn may_call_implicitly(&self, index: usize, known: &Body) -> bool {
-        let structure = self.structure;
+        let structure = &self.structure;
         self.frames_of(index).iter().any(|frame| {
             let info = structure.info(frame.statement);
             let has_call = structure.calls(frame.statement).iter().any(|call| call.kind != CallKind::Struct);

@@ -11,10 +11,18 @@ pub struct Descent {
     pub calls: u64,
 }
 
-impl CallStack<'_> {
-    /// The newest statements ran again, this number of times. Returns the calls that began in these rounds and were not left: a
-    /// round that starts above the calls of the round before it goes deeper each time.
-    pub fn descend(&mut self, statements: usize, times: u64) -> Option<Descent> {
+impl CallStack {
+    /// The newest statements ran again, this number of times.
+    pub(super) fn run_again(&mut self, statements: usize, times: u64) {
+        // Those of handlers are not kept.
+        if self.floors.is_empty() {
+            self.moves.folded = self.descend(statements, times);
+        }
+    }
+
+    /// The calls that began in these rounds and were not left: a round that starts above the calls of the round before it goes
+    /// deeper each time.
+    fn descend(&mut self, statements: usize, times: u64) -> Option<Descent> {
         let newest = &self.rounds.newest;
         let round = newest.range(newest.len().checked_sub(statements)?..);
         // The outermost activation of the round, and what it ran first.

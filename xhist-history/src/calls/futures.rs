@@ -5,9 +5,9 @@ use qs_core::record::{TaskMark, TaskStep};
 use super::activation::{Activation, Exit};
 use super::stack::{CallStack, Slot};
 
-impl CallStack<'_> {
+impl CallStack {
     /// A future made a step. Returns its activation if it was dropped while it waited.
-    pub fn task(&mut self, TaskMark { step, task }: TaskMark) -> Option<Activation> {
+    pub(super) fn task(&mut self, TaskMark { step, task }: TaskMark) -> Option<Activation> {
         let id = u64::from(task);
         let is_it = |slot: &Slot| slot.activation.task == Some(id) && slot.activation.ended.is_none();
         let index = self.slots.iter().rposition(is_it);

@@ -1,9 +1,12 @@
 //! Functions that a handler or a callback entered again while a call of them was open below it.
 //!
 //! A function that calls itself, also by way of others and of closures that they make, is a recursion that its author wrote.
-//! A closure from outside of that call is not: the caller of the function, or what was set up before, decides what it does.
+//! A closure from outside of that call is not, nor is a function that no statement on the way names: the caller of the function,
+//! or what was set up before, decides what it does. A method of a trait may be either: which implementation runs is decided
+//! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and not where it goes deeper.
 
 use super::activation::Activation;
+use super::callee::Implicit;
 use super::stack::{CallStack, Slot};
 use super::structure::{BodyId, StatementId};
 use crate::model::BodyKind;
@@ -16,10 +19,8 @@ const MOST: usize = 64;
 pub struct Reentry {
     /// The function.
     pub body: BodyId,
-    /// The handler or the callback.
-    pub handler: BodyId,
-    /// It is a callback.
-    pub is_callback: bool,
+    /// What entered it again, or called what did.
+    pub by: (EnteredBy, BodyId),
     /// The statement that the outer call was at.
     pub at: StatementId,
     /// What the outer call ran next. `None`: nothing, so it may have been over.
@@ -30,17 +31,30 @@ pub struct Reentry {
     pub since: u64,
 }
 
+/// What enters a function again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EnteredBy {
+    /// A signal handler or an interrupt.
+    Handler,
+    /// A closure, or a function behind a pointer.
+    Callback,
+    /// A method of a trait that the function itself is not of.
+    Method,
+}
+
 /// Collects them.
 #[derive(Clone, Debug, Default)]
 pub struct Reentries {
     found: Vec<Reentry>,
     /// Those whose interrupted call did not go on so far, with the id of that call.
     waiting: Vec<(u64, Reentry)>,
+    /// Functions and methods that are a recursion.
+    recursive: Vec<(BodyId, BodyId)>,
 }
 
 impl Reentries {
-    /// A statement ran; `entered` calls at the top of the stack are new.
-    pub fn step(&mut self, stack: &CallStack<'_>, entered: usize, now: u64) {
+    /// A statement ran; `stack` is the stack behind it.
+    pub fn step(&mut self, stack: &CallStack, now: u64) {
         if !self.waiting.is_empty() && stack.floor() == 0 {
             let top = stack.top();
             for (id, mut reentry) in std::mem::take(&mut self.waiting) {
@@ -57,30 +71,41 @@ impl Reentries {
             }
         }
         let floor = stack.floor();
-        if entered == 0 || self.waiting.len() >= MOST {
+        if stack.moves().entered == 0 || self.waiting.len() >= MOST {
             return;
         }
         if floor == 0 {
-            let called_back = stack.called_back().filter(|(outer, _)| !stack.may_be_over(outer.statement));
-            if let Some((top, (outer, handler))) = stack.top().zip(called_back) {
+            let called_back = stack.called_back().filter(|(outer, ..)| !stack.may_be_over(outer.statement));
+            if let Some((top, (outer, by, is_deeper))) = stack.top().zip(called_back) {
                 let (body, at) = (top.body, outer.statement);
-                let reentry =
-                    Reentry { body, handler, is_callback: true, at, next: None, times: 1, since: now };
-                self.waiting.push((outer.id, reentry));
+                if by.0 == EnteredBy::Method && is_deeper {
+                    self.add_recursive(body, by.1);
+                } else if !self.recursive.contains(&(body, by.1)) {
+                    self.waiting.push((outer.id, Reentry { body, by, at, next: None, times: 1, since: now }));
+                }
             }
             return;
         }
         let Some((top, handler)) = stack.top().zip(stack.stack().nth(floor)) else { return };
         let mut below = stack.stack().rev().skip(stack.depth() - floor).take(MOST);
         if let Some(outer) = below.find(|outer| outer.body == top.body) {
-            let (body, handler, at) = (top.body, handler.body, outer.statement);
-            let reentry = Reentry { body, handler, is_callback: false, at, next: None, times: 1, since: now };
-            self.waiting.push((outer.id, reentry));
+            let (body, by, at) = (top.body, (EnteredBy::Handler, handler.body), outer.statement);
+            self.waiting.push((outer.id, Reentry { body, by, at, next: None, times: 1, since: now }));
+        }
+    }
+
+    /// A function enters itself again and again by way of a method.
+    fn add_recursive(&mut self, body: BodyId, method: BodyId) {
+        let is_it = |reentry: &Reentry| (reentry.body, reentry.by.1) == (body, method);
+        self.found.retain(|reentry| !is_it(reentry));
+        self.waiting.retain(|(_, reentry)| !is_it(reentry));
+        if self.recursive.len() < MOST && !self.recursive.contains(&(body, method)) {
+            self.recursive.push((body, method));
         }
     }
 
     fn add(&mut self, reentry: Reentry) {
-        let key = |known: &Reentry| (known.body, known.handler, known.at, known.next);
+        let key = |known: &Reentry| (known.body, known.by, known.at, known.next);
         let has_room = self.found.len() < MOST;
         match self.found.iter_mut().find(|known| key(known) == key(&reentry)) {
             Some(known) => {
@@ -100,8 +125,7 @@ impl Reentries {
         }
         let mut shown: Vec<Reentry> = Vec::new();
         for reentry in all.found {
-            let is_same =
-                |known: &&mut Reentry| (known.body, known.handler) == (reentry.body, reentry.handler);
+            let is_same = |known: &&mut Reentry| (known.body, known.by) == (reentry.body, reentry.by);
             let Some(known) = shown.iter_mut().find(is_same) else {
                 shown.push(reentry);
                 continue;
@@ -117,26 +141,46 @@ impl Reentries {
     }
 }
 
-impl CallStack<'_> {
-    /// The next call below of the topmost function, if a closure from outside of that call is between the two: the call, and the
-    /// closure.
-    fn called_back(&self) -> Option<(&Activation, BodyId)> {
+impl CallStack {
+    /// The next call below of the topmost function, if what its author cannot see from there is between the two; what that is; and
+    /// whether there are more calls of the function below.
+    fn called_back(&self) -> Option<(&Activation, (EnteredBy, BodyId), bool)> {
         let top = self.slots.last().filter(|top| self.structure.body(top.activation.body).kind.is_named())?;
         let first = usize::try_from(top.below).ok().filter(|below| *below < self.slots.len())?;
         let between = self.slots.get(first..self.slots.len() - 1).filter(|between| between.len() <= MOST)?;
         let (outer, above) = between.split_first()?;
-        let is_from_outside = |(place, slot): &(usize, &Slot)| {
-            let body = self.structure.body(slot.activation.body);
-            let is_open =
-                |around: BodyId| between[..=*place].iter().any(|open| open.activation.body == around);
-            let mut around = std::iter::successors(body.inside, |body| self.structure.body(*body).inside);
-            body.kind == BodyKind::Closure
-                && !around.any(is_open)
+        let by = above.iter().enumerate().find_map(|(place, slot)| {
+            let open = between.get(..=place)?;
+            Some((self.from_outside(&slot.activation, outer, open)?, slot.activation.body))
+        })?;
+        Some((&outer.activation, by, (outer.below as usize) < self.slots.len()))
+    }
+
+    /// Whether an activation above a call was decided on outside of it. `open`: what is between the two, the call included.
+    fn from_outside(&self, called: &Activation, outer: &Slot, open: &[Slot]) -> Option<EnteredBy> {
+        let body = self.structure.body(called.body);
+        let from = outer.activation.called_from;
+        match body.kind {
+            BodyKind::Closure => {
+                let is_open = |around: BodyId| open.iter().any(|open| open.activation.body == around);
+                let mut around = std::iter::successors(body.inside, |body| self.structure.body(*body).inside);
                 // What the caller hands over in the call itself is in its sight.
-                && (body.within.is_none() || body.within != outer.activation.called_from)
-        };
-        let (_, closure) = above.iter().enumerate().find(is_from_outside)?;
-        Some((&outer.activation, closure.activation.body))
+                let is_in_sight = body.within.is_some() && body.within == from || around.any(is_open);
+                (!is_in_sight).then_some(EnteredBy::Callback)
+            }
+            BodyKind::Function if body.implicit != Implicit::Never || called.is_handler => None,
+            BodyKind::Function if !called.is_named => {
+                let names = |from: StatementId| {
+                    self.structure.calls(from).iter().any(|call| call.key == body.name.key)
+                };
+                (!from.is_some_and(names)).then_some(EnteredBy::Callback)
+            }
+            BodyKind::Function => {
+                let of_trait = &self.structure.body(outer.activation.body).of_trait;
+                (!body.of_trait.is_empty() && body.of_trait != *of_trait).then_some(EnteredBy::Method)
+            }
+            BodyKind::AsyncFunction | BodyKind::AsyncClosure | BodyKind::AsyncBlock => None,
+        }
     }
 
     /// Whether a call may have ended at this statement.

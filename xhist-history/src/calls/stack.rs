@@ -4,16 +4,13 @@
 //! activation that is on the stack and can reach it; the activations above that one have been left. Memory is bounded
 //! by the depth, and by a limit on parked async bodies.
 
-use std::sync::LazyLock;
-
-use qs_core::record::Statement;
+use std::sync::Arc;
 
 use super::activation::{Activation, Exit, Left, Moves};
 use super::panics::Panics;
 use super::parked::{Parked, Resumed};
 use super::rounds::Rounds;
 use super::structure::{BodyId, NONE, StatementId, Structure};
-use crate::model::Names;
 
 /// Activations of one body that are searched for one that reaches a statement.
 const MAX_SEARCHED: usize = 4_096;
@@ -42,8 +39,8 @@ pub(super) struct Slot {
 
 /// Follows the statements of one thread.
 #[derive(Clone, Debug)]
-pub struct CallStack<'s> {
-    pub(super) structure: &'s Structure,
+pub struct CallStack {
+    pub(super) structure: Arc<Structure>,
     pub(super) slots: Vec<Slot>,
     /// The executing statements of all activations: each with the statements around it, the innermost last.
     pub(super) frames: Vec<Frame>,
@@ -70,53 +67,11 @@ pub struct CallStack<'s> {
     pub(super) moves: Moves,
 }
 
-/// A stack without its structure, to be kept between two statements.
-#[derive(Debug)]
-pub struct PausedStack(CallStack<'static>);
-
-/// The structure of a paused stack.
-static NOTHING: LazyLock<Structure> = LazyLock::new(|| Structure::of(&Names::default()));
-
-impl PausedStack {
-    /// The stack again. `structure` is the one that it had.
-    pub fn resume(self, structure: &Structure) -> CallStack<'_> {
-        self.0.with(structure)
-    }
-}
-
-impl<'s> CallStack<'s> {
-    /// The stack without its structure.
-    pub fn pause(self) -> PausedStack {
-        PausedStack(self.with(&NOTHING))
-    }
-
-    fn with<'t>(self, structure: &'t Structure) -> CallStack<'t> {
-        let CallStack { slots, frames, top_of, named, debt, parked, next_id, .. } = self;
-        let CallStack { floors, interrupts, rounds, has_roots, panics, has_gap, task, moves, .. } = self;
-        CallStack {
-            structure,
-            slots,
-            frames,
-            top_of,
-            named,
-            debt,
-            floors,
-            interrupts,
-            rounds,
-            has_roots,
-            parked,
-            next_id,
-            panics,
-            has_gap,
-            task,
-            moves,
-        }
-    }
-
+impl CallStack {
     /// An empty stack.
-    pub fn new(structure: &'s Structure) -> CallStack<'s> {
+    pub fn new(structure: &Arc<Structure>) -> CallStack {
         CallStack {
-            structure,
+            structure: Arc::clone(structure),
             slots: Vec::new(),
             frames: Vec::new(),
             top_of: vec![NONE; structure.bodies.len()],
@@ -155,15 +110,8 @@ impl<'s> CallStack<'s> {
         self.parked.activations()
     }
 
-    /// A statement runs.
-    pub fn statement(&mut self, recorded: Statement) -> &Moves {
-        let before = self.top().map(|top| top.statement);
-        self.step(self.structure.statement(recorded, before))
-    }
-
-    /// A statement of the structure runs.
-    pub fn step(&mut self, id: StatementId) -> &Moves {
-        self.moves.clear();
+    /// A statement of the structure runs: what it leaves, what it enters, and where it runs.
+    pub(super) fn run(&mut self, id: StatementId) {
         self.debt = self.debt.saturating_sub(64);
         let body = self.structure.body_of(id);
         let is_entry = self.structure.is_entry(id);
@@ -193,25 +141,17 @@ impl<'s> CallStack<'s> {
             None => self.enter(body, is_entry, task),
         }
         self.moves.is_uncertain |= is_gap;
-        self.run(id);
+        self.move_to(id);
         if self.floors.is_empty() {
             self.rounds.push(id, self.slots.len() - 1);
         }
         if self.structure.info(id).panics.resumes {
             self.panics.resume(self.slots.len());
         }
-        &self.moves
-    }
-
-    /// The statements before this ran again, `statements` in all. The stack does not change.
-    pub fn repetition(&mut self, statements: u64) {
-        if let Some(slot) = self.slots.last_mut() {
-            slot.activation.statements = slot.activation.statements.saturating_add(statements);
-        }
     }
 
     /// Statements are missing here.
-    pub fn gap(&mut self) {
+    pub(super) fn gap(&mut self) {
         self.has_gap = true;
     }
 
@@ -271,7 +211,7 @@ impl<'s> CallStack<'s> {
     /// Whether an activation may have ended or been parked at its newest statement.
     pub(super) fn may_stop(&self, index: usize) -> bool {
         let Activation { body, statement, .. } = self.slots[index].activation;
-        let structure = self.structure;
+        let structure = &self.structure;
         structure.may_end(statement) || structure.awaits(statement) && structure.body(body).kind.is_async()
     }
 
@@ -361,7 +301,7 @@ impl<'s> CallStack<'s> {
 
     fn pop_frame(&mut self) {
         let Some(frame) = self.frames.pop() else { return };
-        let structure = self.structure;
+        let structure = &self.structure;
         for (index, call) in structure.calls(frame.statement).iter().enumerate() {
             if index >= 64 || frame.taken & 1 << index == 0 {
                 self.named[call.key as usize] -= 1;
@@ -370,7 +310,7 @@ impl<'s> CallStack<'s> {
     }
 
     fn push_frame(&mut self, statement: StatementId) {
-        let structure = self.structure;
+        let structure = &self.structure;
         for call in structure.calls(statement) {
             self.named[call.key as usize] += 1;
         }
@@ -378,7 +318,7 @@ impl<'s> CallStack<'s> {
     }
 
     /// Marks a call of a frame as made.
-    pub(super) fn take(&mut self, frame: usize, index: usize) {
+    pub(super) fn take_call(&mut self, frame: usize, index: usize) {
         let Some(known) = self.frames.get_mut(frame) else { return };
         let call = self.structure.calls(known.statement)[index];
         if index < 64 && !call.repeats && known.taken & 1 << index == 0 {
@@ -400,7 +340,7 @@ impl<'s> CallStack<'s> {
         self.enter_after_panic(body, &caller);
         self.leave_above(caller.depth, false);
         if let Some((frame, call)) = caller.call {
-            self.take(frame, call);
+            self.take_call(frame, call);
             self.resume_awaiting(frame, call, body);
         }
         if self.structure.body(body).is_drop()
@@ -417,7 +357,6 @@ impl<'s> CallStack<'s> {
             body,
             statement: StatementId(0),
             called_from: self.top().map(|top| top.statement),
-            statements: 0,
             entered_before: !is_entry,
             is_uncertain: caller.is_uncertain || !is_entry && !was_cut,
             is_resumed: false,
@@ -461,7 +400,7 @@ impl<'s> CallStack<'s> {
 
     /// Goes on with a parked async body, if one can reach the statement.
     fn resume(&mut self, body: BodyId, id: StatementId, task: Option<u64>) -> bool {
-        let structure = self.structure;
+        let structure = &self.structure;
         let can = |activation: &Activation| match task {
             Some(task) => activation.task == Some(task) && activation.body == body,
             None => activation.body == body && structure.reaches(activation.statement, id),
@@ -509,12 +448,11 @@ impl<'s> CallStack<'s> {
     }
 
     /// The topmost activation makes this its newest statement.
-    fn run(&mut self, id: StatementId) {
-        let structure = self.structure;
+    fn move_to(&mut self, id: StatementId) {
+        let structure = Arc::clone(&self.structure);
         let Some(slot) = self.slots.last_mut() else { return };
         let first = slot.frames;
         slot.activation.statement = id;
-        slot.activation.statements += 1;
         slot.activation.has_resumed = false;
         slot.activation.callee_returned = false;
         slot.activation.callee = None;

@@ -1,70 +1,10 @@
 //! Stacks of small programs, written as outlines: a line is a statement, deeper lines are inside it.
 
 use std::fmt::Write as _;
+use std::sync::Arc;
 
-use qs_core::record::{Statement, TaskMark, TaskStep};
-
-use super::{CallStack, Exit, Moves, Reentries, Structure};
-use crate::model::Names;
-
-/// A line of an outline: its depth, and the last line that is deeper.
-fn extents(outline: &str) -> Vec<(usize, usize, &str)> {
-    let lines: Vec<(usize, &str)> =
-        outline.lines().map(|line| (line.len() - line.trim_start().len(), line.trim())).collect();
-    let end = |index: usize| {
-        let deeper = lines[index + 1..].iter().take_while(|(depth, _)| *depth > lines[index].0);
-        index + deeper.count()
-    };
-    (0..lines.len()).map(|index| (lines[index].0, end(index), lines[index].1)).collect()
-}
-
-/// The map of an outline. `fn PATH [KIND] [of TRAIT]` is a body, `loop CALLS` a statement that is a loop, `branch` a branch
-/// of the statement around it, and `s CALLS [jump J] [await]` any other statement.
-fn map(outline: &str) -> Names {
-    let mut map = String::from(r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#);
-    map.push_str("\n{\"file\":1,\"path\":\"a.rs\",\"base\":0}\n");
-    let (mut regions, mut statements) = (String::new(), String::new());
-    let lines = extents(outline);
-    for (index, (depth, end, text)) in lines.iter().enumerate() {
-        let (at, end) = (format!("{}:{}", index + 1, depth + 1), format!("{}:99", end + 1));
-        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-        match word {
-            "fn" => {
-                let (rest, of_trait) = rest.split_once(" of ").unwrap_or((rest, ""));
-                let (path, kind) = rest.split_once(' ').unwrap_or((rest, ""));
-                writeln!(
-                    map,
-                    r#"{{"fn":1,"path":"{path}","at":"{at}","end":"{end}","kind":"{kind}","trait":"{of_trait}"}}"#
-                )
-                .unwrap();
-            }
-            "branch" => {
-                let behind = lines[index + 1..].iter().enumerate();
-                let mut group = behind.take_while(|(_, (other, ..))| other >= depth);
-                let past = group.by_ref().last().map_or(index + 1, |(more, _)| index + more + 2);
-                writeln!(regions, r#"{{"branch":1,"at":"{at}","end":"{end}","past":"{past}:99"}}"#).unwrap();
-            }
-            _ => {
-                if word == "loop" {
-                    writeln!(regions, r#"{{"loop":1,"at":"{at}","end":"{end}"}}"#).unwrap();
-                }
-                let (rest, awaits) =
-                    rest.strip_suffix("await").map_or((rest, false), |rest| (rest.trim(), true));
-                let (calls, jump) = rest.split_once("jump ").unwrap_or((rest, ""));
-                writeln!(
-                    statements,
-                    r#"{{"stmt":1,"line":{},"col":{},"end":"{end}","kind":"x","fn":"","calls":"{calls}","jump":"{jump}","await":{awaits}}}"#,
-                    index + 1,
-                    depth + 1
-                )
-                .unwrap();
-            }
-        }
-    }
-    let names = Names::parse(format!("{map}{regions}{statements}").as_bytes());
-    assert_eq!(names.bad_lines, []);
-    names
-}
+use super::outline::{entry, map};
+use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Structure};
 
 /// Writes a tree: `main(f(g) f)`. `?` is uncertain, `!` unwound, `~` parked, `x` cancelled, `^` entered before, `*` resumed.
 struct Tree<'s> {
@@ -73,7 +13,8 @@ struct Tree<'s> {
 }
 
 impl Tree<'_> {
-    fn add(&mut self, stack: &CallStack<'_>, moves: &Moves) {
+    fn add(&mut self, stack: &CallStack) {
+        let moves = stack.moves();
         for left in &moves.left {
             self.text.push(')');
             self.text.push_str(match left.exit {
@@ -84,8 +25,7 @@ impl Tree<'_> {
                 Exit::Returned => "",
             });
         }
-        let new = stack.stack().skip(stack.depth() - moves.entered);
-        for activation in new {
+        for activation in stack.entered() {
             if !self.text.is_empty() && !self.text.ends_with('(') {
                 self.text.push(' ');
             }
@@ -105,30 +45,22 @@ impl Tree<'_> {
     }
 }
 
-/// Runs lines of an outline. `p` is a panic, `t7` the id of a future, `gap` a loss.
+/// Takes entries outside handlers.
+fn run(stack: &mut CallStack, words: &str) {
+    words.split_whitespace().for_each(|word| _ = stack.take(Handler::default(), entry(word)));
+}
+
+/// The calls after these entries.
 fn tree(outline: &str, stream: &str) -> String {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     let mut tree = Tree { structure: &structure, text: String::new() };
     for word in stream.split_whitespace() {
-        if word == "p" {
-            stack.panic();
-        } else if word == "gap" {
-            stack.gap();
-        } else if let Some(task) = word.strip_prefix('t') {
-            let (task, step) = match task.split_at(task.len() - 1) {
-                (task, "e") => (task, TaskStep::End),
-                (task, "r") => (task, TaskStep::Resume),
-                _ => (task, TaskStep::Enter),
-            };
-            if let Some(dropped) = stack.task(TaskMark { step, task: task.parse().unwrap() }) {
-                tree.text.push_str(&format!(" {}!", structure.body(dropped.body).path));
-            }
-        } else {
-            let moves = stack.statement(Statement { file: 1, line: word.parse().unwrap() }).clone();
-            tree.add(&stack, &moves);
+        if let Some(dropped) = &stack.take(Handler::default(), entry(word)).cancelled {
+            tree.text.push_str(&format!(" {}!", structure.body(dropped.body).path));
         }
+        tree.add(&stack);
     }
     let open: Vec<usize> = stack.slots.iter().map(|slot| slot.frames).collect();
     assert!(open.is_sorted());
@@ -266,13 +198,9 @@ fn Guard::drop of Drop
   s";
     assert_eq!(tree(outline, "2 4 7 8 p 10 5"), "main(main::{closure}(f(Guard::drop-)!)!)");
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    for line in [2, 4, 7, 8] {
-        stack.statement(Statement { file: 1, line });
-    }
-    stack.panic();
-    stack.statement(Statement { file: 1, line: 10 });
+    run(&mut stack, "2 4 7 8 p 10");
     let open: Vec<String> =
         stack.open(false).iter().map(|activation| structure.body(activation.body).name()).collect();
     assert_eq!(open, ["main", "main::{closure}", "f"]);
@@ -281,14 +209,9 @@ fn Guard::drop of Drop
 /// What is known of panics after these lines: the number of each that is not caught, and what ran since.
 fn open_panics(outline: &str, stream: &str) -> String {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    for word in stream.split_whitespace() {
-        match word {
-            "p" => stack.panic(),
-            line => _ = stack.statement(Statement { file: 1, line: line.parse().unwrap() }),
-        }
-    }
+    run(&mut stack, stream);
     let open = stack.open_panics().iter().map(|panic| format!("{} {:?}", panic.number, panic.since));
     open.collect::<Vec<_>>().join(", ")
 }
@@ -524,15 +447,14 @@ fn down
   s
   s down";
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
-    let mut run = |line| stack.statement(Statement { file: 1, line }).left.len();
-    run(2);
+    run(&mut stack, "2");
     for _ in 0..100_000 {
-        run(5);
-        run(6);
+        run(&mut stack, "5 6");
     }
-    assert_eq!(run(3), 100_000);
+    run(&mut stack, "3");
+    assert_eq!(stack.moves().left.len(), 100_000);
 }
 
 /// A statement of a random program: what it calls, statements inside it that may be skipped, and whether it returns.
@@ -748,15 +670,13 @@ fn on_timer
   s add
   s outside::last
 ");
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     let mut tree = Tree { structure: &structure, text: String::new() };
-    for (level, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
+    for (signals, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
         for line in lines.split_whitespace() {
-            let mut moves = stack.interrupted(level, 0).clone();
-            tree.add(&stack, &moves);
-            moves = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).clone();
-            tree.add(&stack, &moves);
+            stack.take(Handler { signals, interrupt: 0 }, entry(line));
+            tree.add(&stack);
         }
     }
     format!("{}{}", tree.text, ")".repeat(stack.depth())).replace("()", "")
@@ -769,20 +689,24 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
     assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
 }
 
-/// The functions that callbacks entered again, as `FUNCTION by CLOSURE at LINE before LINE`.
+/// The functions that callbacks entered again, as `FUNCTION by CALLBACK at LINE before LINE`.
 fn called_back(outline: &str, lines: &str) -> Vec<String> {
     let names = map(outline);
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
     for (now, line) in lines.split_whitespace().enumerate() {
-        let entered = stack.statement(Statement { file: 1, line: line.parse().unwrap() }).entered;
-        reentries.step(&stack, entered, now as u64);
+        run(&mut stack, line);
+        reentries.step(&stack, now as u64);
     }
     let line = |id| structure.place(id).1.line;
     let shown = reentries.found().into_iter().map(|found| {
         let next = found.next.map_or(String::new(), |next| format!(" before {}", line(next)));
-        let (body, by) = (structure.body(found.body).name(), structure.body(found.handler).name());
-        assert!(found.is_callback);
+        let (body, by) = (structure.body(found.body).name(), structure.body(found.by.1).name());
+        let by = match found.by.0 {
+            EnteredBy::Handler => panic!("no handler"),
+            EnteredBy::Callback => by,
+            EnteredBy::Method => format!("way of {by}"),
+        };
         format!("{body} by {by} at {}{next} x {}", line(found.at), found.times)
     });
     shown.collect()
@@ -840,6 +764,71 @@ fn scope
 }
 
 #[test]
+fn a_function_behind_a_pointer_is_a_callback() {
+    let bus = "\
+fn main
+  s .on &alarm
+  s emit
+fn emit
+  s
+  s ()
+  s
+fn alarm
+  s emit
+";
+    assert_eq!(called_back(bus, "2 3 5 6 9 5 6 7 7"), ["emit by alarm at 6 before 7 x 1"]);
+    // The caller hands the function over in the call.
+    let own = "\
+fn main
+  s walk &visit
+fn walk
+  s
+  s ()
+  s
+fn visit
+  s walk &visit
+";
+    assert!(called_back(own, "2 4 5 8 4 5 6 6").is_empty());
+    let by_name = "\
+fn main
+  s even
+fn even
+  s odd
+  s
+fn odd
+  s even
+  s
+";
+    assert!(called_back(by_name, "2 4 7 4 5 8 5").is_empty());
+}
+
+#[test]
+fn a_method_of_a_trait_that_enters_a_function_again_is_shown_as_one() {
+    let bus = "\
+fn main
+  s emit
+fn emit
+  s
+  s .notify
+  s
+fn Audit::notify of Listener
+  s emit
+";
+    assert_eq!(called_back(bus, "2 4 5 8 4 6 6"), ["emit by way of Audit::notify at 5 before 6 x 1"]);
+    // It goes on: a recursion.
+    assert!(called_back(bus, "2 4 5 8 4 5 8 4 5 8 4 6 6 6 6").is_empty());
+    let tree = "\
+fn Add::eval of Eval
+  s .eval
+  s
+fn Mul::eval of Eval
+  s .eval
+  s
+";
+    assert!(called_back(tree, "2 5 2 3 6 3").is_empty());
+}
+
+#[test]
 fn a_folded_recursion_has_its_depth() {
     let names = map("\
 fn main
@@ -856,13 +845,11 @@ fn looping
   loop
     s down
 ");
-    let structure = Structure::of(&names);
+    let structure = Arc::new(Structure::of(&names));
     let after = |lines: &str, statements: usize| {
         let mut stack = CallStack::new(&structure);
-        for line in lines.split(' ') {
-            stack.statement(Statement { file: 1, line: line.parse().unwrap() });
-        }
-        let calls = stack.descend(statements, 1_000).map(|descent| descent.calls);
+        run(&mut stack, &format!("{lines} {statements}x1000"));
+        let calls = stack.moves().folded.map(|folded| folded.calls);
         (calls, stack.depth() as u64 + stack.folded_below(stack.depth()))
     };
     assert_eq!(after("2 4 5", 2), (Some(1_000), 1_002));

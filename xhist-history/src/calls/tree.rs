@@ -8,6 +8,7 @@ use std::hash::{Hash, Hasher};
 use std::io;
 
 use super::activation::{Activation, Exit, Left, Moves};
+use super::stack::CallStack;
 use super::structure::{BodyId, StatementId};
 use crate::model::ShownValue;
 
@@ -214,16 +215,11 @@ impl CallTree {
     ///
     /// # Errors
     /// Those of `take`.
-    pub fn step<'a>(
-        &mut self,
-        entered: impl Iterator<Item = &'a Activation>,
-        moves: &Moves,
-        time: Option<u64>,
-        take: TakeRow<'_>,
-    ) -> io::Result<()> {
+    pub fn step(&mut self, stack: &CallStack, time: Option<u64>, take: TakeRow<'_>) -> io::Result<()> {
+        let moves = stack.moves();
         self.left(moves, take)?;
         self.now = time.or(self.now);
-        for activation in entered {
+        for activation in stack.entered() {
             let node = CallNode::leaf(subject(activation, None));
             self.open.push(OpenCall { node, is_written: false, start: time });
             self.kept += 1;

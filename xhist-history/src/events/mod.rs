@@ -23,7 +23,7 @@ mod threads;
 pub use clear::clear;
 pub use growing_source::GrowingRings;
 pub use merge::Merged;
-pub use ring_choice::{ChosenRings, choose, find_rings, rings_of};
+pub use ring_choice::{ChosenRings, choose, find_rings, rings_of, with_lanes};
 pub use ring_notes::{
     report_damage, report_dropped, report_emptied, report_empty, report_findings, report_foreign_handlers,
     report_width, was_cleared,

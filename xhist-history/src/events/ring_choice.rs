@@ -125,7 +125,7 @@ fn of_threads<'a>(
 }
 
 /// A ring, and the lanes of the handlers that interrupted its code.
-fn with_lanes<'a>(ring: &'a Placed, rings: impl Iterator<Item = &'a Placed> + Clone) -> Vec<&'a Placed> {
+pub fn with_lanes<'a>(ring: &'a Placed, rings: impl Iterator<Item = &'a Placed> + Clone) -> Vec<&'a Placed> {
     let mut chosen = vec![ring];
     let mut next = 0;
     while let Some(parent) = chosen.get(next).copied() {

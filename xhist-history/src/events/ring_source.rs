@@ -158,9 +158,16 @@ fn give_all(
     }
 }
 
-/// The items of one ring as they were recorded, each with what is missing before it; at the end, what is missing there.
-pub fn read_items(ring: &RingSnapshot<'_>, take: &mut dyn FnMut(&Gap, Option<&Item>)) {
-    let mut events = RingEvents::without_records((0, ring));
+/// The items of the thread with this place among the rings as they were recorded, those of its handlers where they came. Each
+/// comes with what is missing before it; at the end, what is missing there.
+pub fn read_items(
+    placed: &[&Placed],
+    snapshots: &[RingSnapshot<'_>],
+    thread: usize,
+    take: &mut dyn FnMut(&Gap, Option<&Item>),
+) {
+    let events = |ring: usize| RingEvents::without_records((ring, &snapshots[ring]));
+    let mut events = with_lanes(thread, &parents(placed), &events, &|_| u64::MAX);
     loop {
         let (gap, item) = events.next();
         take(&gap, item.as_ref());

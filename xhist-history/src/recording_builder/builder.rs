@@ -8,7 +8,7 @@ use qs_core::record::value::RecordedValue;
 
 use super::lanes::GrowingLanes;
 use super::places::Places;
-use crate::calls::{CallStack, Structure};
+use crate::calls::{CallStack, Handler, Structure, ThreadEntry};
 use crate::context::Context;
 use crate::events::Merged;
 use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
@@ -80,12 +80,7 @@ impl<'o> RecordingBuilder<'o> {
             context.notes.loss(format_args!("{ring}: {text}"));
             recording.losses.push(format!("{ring}: {text}"));
             let lane = self.lanes.of(recording, ring, interrupt);
-            if let Some(stack) = lane.stack.take() {
-                let structure = &*self.structures[&map];
-                let mut stack = stack.resume(structure);
-                stack.gap();
-                lane.stack = Some(stack.pause());
-            }
+            lane.take(recording, Handler::default(), ThreadEntry::Gap);
             if !is_skipped {
                 let id = lane.id;
                 let step = push_event(recording, id, EventKind::Gap, ("gap", &text), Vec::new());
@@ -128,7 +123,7 @@ impl<'o> RecordingBuilder<'o> {
         context: &mut Context<'_, '_>,
     ) -> Option<StepId> {
         let map = context.maps.of(ring);
-        let structure = &*self.structures[&map.0];
+        let structure = &self.structures[&map.0];
         let lane = self.lanes.of(recording, ring, item.interrupt);
         let place = map.1.place(statement.file, statement.line);
         let is_chosen = !is_skipped
@@ -143,21 +138,9 @@ impl<'o> RecordingBuilder<'o> {
             lane.last = Some(step);
             return Some(step);
         }
-        let mut stack = match lane.stack.take() {
-            Some(stack) => stack.resume(structure),
-            None => CallStack::new(structure),
-        };
-        for left in &stack.interrupted(item.handlers, 0).left {
-            if lane.open.len() > left.depth {
-                lane.leave(recording, left.exit);
-            }
-        }
-        for left in &stack.statement(statement).left {
-            // Activations that were entered among skipped statements have no span.
-            if lane.open.len() > left.depth {
-                lane.leave(recording, left.exit);
-            }
-        }
+        lane.stack.get_or_insert_with(|| CallStack::new(structure));
+        lane.take(recording, Handler::of_signals(item), ThreadEntry::Statement(statement));
+        let stack = lane.stack.take()?;
         let step = is_chosen.then(|| {
             let known = stack.top().map(|top| top.statement).filter(|id| *id != structure.unknown());
             let site = match known {
@@ -166,7 +149,7 @@ impl<'o> RecordingBuilder<'o> {
             };
             let step = recording.push(lane.id, RecordedStep::Statement(site), is_uncertain);
             for activation in stack.stack().skip(lane.open.len()) {
-                let body = (structure, activation.body);
+                let body = (&**structure, activation.body);
                 let function = self.places.function(recording, map, body, context.notes);
                 let from = activation.called_from;
                 let from =
@@ -176,10 +159,10 @@ impl<'o> RecordingBuilder<'o> {
             lane.last = Some(step);
             step
         });
+        lane.stack = Some(stack);
         if !lane.panics.is_empty() {
-            lane.note_panic(recording, &stack);
+            lane.note_panic(recording);
         }
-        lane.stack = Some(stack.pause());
         step
     }
 
@@ -192,20 +175,8 @@ impl<'o> RecordingBuilder<'o> {
         context: &mut Context<'_, '_>,
     ) -> Option<StepId> {
         let map = context.maps.of(ring);
-        let structure = &*self.structures[&map.0];
         let lane = self.lanes.of(recording, ring, item.interrupt);
-        if let Some(stack) = lane.stack.take() {
-            let mut stack = stack.resume(structure);
-            match &item.what {
-                What::Panic(_) => stack.panic(),
-                What::Task(mark) => drop(stack.task(*mark)),
-                What::Again(again) => {
-                    stack.repetition(again.times.saturating_mul(again.statements as u64));
-                }
-                _ => {}
-            }
-            lane.stack = Some(stack.pause());
-        }
+        lane.take(recording, Handler::of_signals(item), ThreadEntry::of(&item.what));
         let is_panic = matches!(item.what, What::Panic(_));
         if is_panic && let Some(recorded) = recording.lanes.get_mut(lane.id.0 as usize) {
             recorded.is_panicking = true;
@@ -333,18 +304,13 @@ impl<'o> RecordingBuilder<'o> {
         for ring in self.rings.values() {
             ended.insert(ring.number, matches!(ring.status, "ended" | "exited"));
         }
-        let rings: HashMap<usize, usize> =
-            self.rings.values().map(|ring| (ring.number, context.maps.of(ring).0)).collect();
         for lane in self.lanes.iter_mut() {
             let ring = recording.lanes.get(lane.id.0 as usize).map_or(0, |lane| lane.ring);
-            let Some(structure) = rings.get(&ring).and_then(|map| self.structures.get(map)) else { continue };
-            let is_left = lane.stack.take().is_some_and(|stack| {
-                let stack = stack.resume(structure);
-                let has_ended = ended.get(&ring).copied().unwrap_or_default();
-                let is_left = stack.depth() > 0 && stack.open(has_ended).is_empty();
-                lane.stack = Some(stack.pause());
-                is_left
-            });
+            let has_ended = ended.get(&ring).copied().unwrap_or_default();
+            let is_left = lane
+                .stack
+                .as_ref()
+                .is_some_and(|stack| stack.depth() > 0 && stack.open(has_ended).is_empty());
             for call in &lane.open {
                 let Some(span) = recording.calls.get_mut(call.0 as usize) else { continue };
                 span.last = lane.last.unwrap_or(span.first).max(span.first);

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use crate::calls::{Activation, CallStack, Exit, PausedStack};
+use crate::calls::{Activation, CallStack, Exit, Handler, Left, ThreadEntry};
 use crate::model::Ring;
 use crate::recording::{
     CallId, CallSpan, FunctionId, LaneId, RecordedLane, Recording, SiteId, SpanExit, StepId,
@@ -13,7 +13,7 @@ pub struct GrowingLane {
     /// Its number.
     pub id: LaneId,
     /// Its call stack; `None` before its first statement, and if calls are not known.
-    pub stack: Option<PausedStack>,
+    pub stack: Option<CallStack>,
     /// The spans of the activations on its stack, the outermost first.
     pub open: Vec<CallId>,
     /// Its newest step.
@@ -70,16 +70,33 @@ impl GrowingLanes {
 }
 
 impl GrowingLane {
+    /// The stack takes the next entry, if calls are known.
+    pub fn take(&mut self, recording: &mut Recording, handler: Handler, entry: ThreadEntry) {
+        if let Some(mut stack) = self.stack.take() {
+            self.leave_all(recording, &stack.take(handler, entry).left);
+            self.stack = Some(stack);
+        }
+    }
+
     /// Keeps which panic is not known to be caught.
-    pub fn note_panic(&self, recording: &mut Recording, stack: &CallStack<'_>) {
+    pub fn note_panic(&self, recording: &mut Recording) {
         let Some(lane) = recording.lanes.get_mut(self.id.0 as usize) else { return };
-        let open = stack.open_panics().first();
+        let open = self.stack.as_ref().and_then(|stack| stack.open_panics().first());
         lane.is_panicking = open.is_some();
         lane.panic = open.and_then(|panic| self.panics.get(panic.number).copied().flatten());
     }
 
+    /// Activations were left. Those that were entered among skipped statements have no span.
+    fn leave_all(&mut self, recording: &mut Recording, left: &[Left]) {
+        for Left { depth, exit, .. } in left {
+            if self.open.len() > *depth {
+                self.leave(recording, *exit);
+            }
+        }
+    }
+
     /// An activation was left.
-    pub fn leave(&mut self, recording: &mut Recording, exit: Exit) {
+    fn leave(&mut self, recording: &mut Recording, exit: Exit) {
         let Some(CallId(index)) = self.open.pop() else { return };
         let last = self.last;
         if let Some(span) = recording.calls.get_mut(index as usize) {

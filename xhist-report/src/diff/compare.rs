@@ -102,7 +102,7 @@ impl Ran {
             let known = self.distances.entry(*site).or_insert(*distance);
             *known = (*known).min(*distance);
         }
-        self.is_partial |= history.is_cut || !history.gap.is_empty();
+        self.is_partial |= history.is_partial;
     }
 }
 

@@ -1,14 +1,14 @@
 //! The history of one thread as a shape: gives its statements to the call stack, and what they did there to a builder.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 
 use qs_core::record::Statement;
 
 use super::build::{Built, ShapeBuilder};
 use super::program::ComparedProgram;
 use super::shape::{HistoryEnd, Shapes};
-use xhist_history::calls::{CallStack, StatementId};
-use xhist_history::model::{Gap, Item, What};
+use xhist_history::calls::{CallStack, Handler, StatementId, ThreadEntry};
+use xhist_history::model::{Gap, Item};
 
 /// Statements that a repetition goes back. A longer one changes nothing but counts.
 const WINDOW: usize = 1 << 15;
@@ -22,6 +22,8 @@ pub struct Limits {
     pub is_cut: bool,
     /// Its program did not end by itself.
     pub is_killed: bool,
+    /// What its handlers ran first was overwritten or cleared.
+    pub misses_handlers: bool,
 }
 
 /// The history of a thread.
@@ -31,6 +33,8 @@ pub struct ThreadHistory {
     pub built: Built,
     /// It began earlier.
     pub is_cut: bool,
+    /// More may have run than is in it.
+    pub is_partial: bool,
     /// Statements in all, with those of repetitions.
     pub statements: u64,
     /// Statements that the map does not have.
@@ -45,9 +49,9 @@ pub struct ThreadHistory {
 pub struct HistoryReader<'s> {
     program: &'s ComparedProgram,
     builder: ShapeBuilder<'s, ComparedProgram>,
-    stack: CallStack<'s>,
-    /// The newest recorded statements.
-    newest: VecDeque<StatementId>,
+    stack: CallStack,
+    /// The newest recorded statements of the thread and of each handler.
+    newest: HashMap<Handler, VecDeque<StatementId>>,
     limits: Limits,
     statements: u64,
     /// Repeated statements that may still be given again.
@@ -64,7 +68,7 @@ impl<'s> HistoryReader<'s> {
             program,
             builder: ShapeBuilder::new(program, shapes, limits.is_cut),
             stack: CallStack::new(&program.structure),
-            newest: VecDeque::new(),
+            newest: HashMap::new(),
             limits,
             statements: 0,
             replays: WINDOW as u64,
@@ -76,62 +80,69 @@ impl<'s> HistoryReader<'s> {
 
     /// Takes what comes next.
     pub fn take(&mut self, gap: &Gap, item: Option<&Item>) {
+        let handler = item.map_or(Handler::default(), Handler::of);
         if !gap.is_empty() {
             self.gap.add(gap.clone());
             // Which bodies were left meanwhile is not known.
-            if item.is_some() {
+            if item.is_some() && !handler.is_any() {
                 self.limits.is_cut = true;
                 self.newest.clear();
                 self.stack = CallStack::new(&self.program.structure);
                 self.builder.restart();
             }
         }
-        match item.map(|item| &item.what) {
-            Some(What::Statement { file, line }) => self.recorded(Statement { file: *file, line: *line }),
-            Some(What::Again(again)) => self.repetition(again.statements, again.times),
-            Some(What::Panic(_)) => {
-                self.stack.panic();
-                self.builder.end(HistoryEnd::Panic);
+        let Some(entry) = item.map(|item| ThreadEntry::of(&item.what)) else { return };
+        match entry {
+            ThreadEntry::Statement(recorded) => self.recorded(handler, recorded),
+            ThreadEntry::Again { statements, times } => self.repetition(handler, statements, times),
+            // Where a handler comes is chance: what it ran is counted, and the stack is that of the thread.
+            _ => drop(self.stack.take(Handler::default(), entry)),
+        }
+        match entry {
+            ThreadEntry::Panic => self.builder.end(HistoryEnd::Panic),
+            ThreadEntry::Signal(signal) => {
+                self.builder.end(HistoryEnd::Signal(u8::try_from(signal).unwrap_or(u8::MAX)));
             }
-            Some(What::Signal(signal, _)) => {
-                self.builder.end(HistoryEnd::Signal(u8::try_from(*signal).unwrap_or(u8::MAX)));
-            }
-            Some(What::Task(_) | What::Values | What::Trace(_) | What::Record(_)) | None => {}
+            _ => {}
         }
     }
 
-    fn recorded(&mut self, recorded: Statement) {
-        let before = self.newest.back().copied();
-        let Some(statement) = self.program.find(recorded, before) else {
+    fn recorded(&mut self, handler: Handler, recorded: Statement) {
+        let newest = self.newest.entry(handler).or_default();
+        let Some(statement) = self.program.find(recorded, newest.back().copied()) else {
             self.unknown += 1;
             return;
         };
-        if self.newest.len() == WINDOW {
-            self.newest.pop_front();
+        if newest.len() == WINDOW {
+            newest.pop_front();
         }
-        self.newest.push_back(statement);
+        newest.push_back(statement);
         self.replays = self.replays.saturating_add(REPLAYED);
-        self.statement(statement);
+        self.statement(handler, statement);
     }
 
     /// The newest statements ran again. One more round shows all that further rounds do.
-    fn repetition(&mut self, statements: usize, times: u64) {
-        let Some(first) = self.newest.len().checked_sub(statements) else { return };
+    fn repetition(&mut self, handler: Handler, statements: usize, times: u64) {
+        let newest = self.newest.entry(handler).or_default();
+        let Some(first) = newest.len().checked_sub(statements) else { return };
         let Some(replays) = self.replays.checked_sub(statements as u64) else {
             self.uncertain += 1;
             return;
         };
         self.replays = replays;
-        let round: Vec<StatementId> = self.newest.range(first..).copied().collect();
+        let round: Vec<StatementId> = newest.range(first..).copied().collect();
         for statement in &round {
-            self.statement(*statement);
+            self.statement(handler, *statement);
             self.builder.count(*statement, times.saturating_sub(1));
             self.statements = self.statements.saturating_add(times.saturating_sub(1));
         }
     }
 
-    fn statement(&mut self, statement: StatementId) {
+    fn statement(&mut self, handler: Handler, statement: StatementId) {
         self.statements = self.statements.saturating_add(1);
+        if handler.is_any() {
+            return self.builder.count(statement, 1);
+        }
         if self.limits.is_cut && self.stack.depth() == 0 {
             // A body that is entered here has a caller that is not known yet. A body that goes on has none that matters.
             let structure = &self.program.structure;
@@ -139,23 +150,18 @@ impl<'s> HistoryReader<'s> {
                 return self.builder.count(statement, 1);
             }
         }
-        let moves = self.stack.step(statement);
-        let (left, entered) = (moves.left.len(), moves.entered);
+        self.stack.step(handler, statement);
+        let moves = self.stack.moves();
         self.uncertain += u64::from(moves.is_uncertain);
-        for _ in 0..left {
-            self.builder.leave();
+        moves.left.iter().for_each(|_| self.builder.leave());
+        let mut bodies = self.stack.entered().peekable();
+        if self.limits.is_cut
+            && moves.entered == self.stack.depth()
+            && let Some(bottom) = bodies.next_if(|bottom| bottom.entered_before)
+        {
+            self.builder.enclose(bottom.body);
         }
-        if entered > 0 {
-            let is_bottom = entered == self.stack.depth();
-            let mut bodies: Vec<_> = self.stack.stack().rev().take(entered).collect();
-            if is_bottom
-                && self.limits.is_cut
-                && let Some(bottom) = bodies.pop_if(|bottom| bottom.entered_before)
-            {
-                self.builder.enclose(bottom.body);
-            }
-            bodies.iter().rev().for_each(|activation| self.builder.enter(activation.body));
-        }
+        bodies.for_each(|activation| self.builder.enter(activation.body));
         self.builder.statement(statement);
     }
 
@@ -165,6 +171,68 @@ impl<'s> HistoryReader<'s> {
             self.builder.end(HistoryEnd::Cut);
         }
         let HistoryReader { builder, limits, statements, unknown, uncertain, gap, .. } = self;
-        ThreadHistory { built: builder.finish(), is_cut: limits.is_cut, statements, unknown, uncertain, gap }
+        let Limits { is_cut, misses_handlers, .. } = limits;
+        let is_partial = is_cut || misses_handlers || !gap.is_empty();
+        ThreadHistory { built: builder.finish(), is_cut, is_partial, statements, unknown, uncertain, gap }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xhist_history::calls::outline::{entry, map};
+    use xhist_history::model::What;
+
+    /// The histories of one thread after these entries; those with a `'` are of a signal handler.
+    fn histories(outline: &str, streams: &[&str]) -> Vec<ThreadHistory> {
+        let program = ComparedProgram::of(&map(outline));
+        let shapes = &mut Shapes::default();
+        let mut read = |stream: &&str| {
+            let mut reader = HistoryReader::new(&program, shapes, Limits::default());
+            for word in stream.split_whitespace() {
+                let known = word.trim_end_matches('\'');
+                let what = match entry(known) {
+                    ThreadEntry::Statement(Statement { file, line }) => What::Statement { file, line },
+                    ThreadEntry::Task(mark) => What::Task(mark),
+                    other => panic!("{other:?}"),
+                };
+                let handlers = (word.len() - known.len()) as u8;
+                reader.take(&Gap::default(), Some(&Item { handlers, ..Item::new(what, None) }));
+            }
+            reader.finish()
+        };
+        streams.iter().map(&mut read).collect()
+    }
+
+    #[test]
+    fn marks_of_futures_say_which_one_goes_on() {
+        let outline = "\
+fn worker asyncfn
+  s sleep await
+  s";
+        let [with, without] = &histories(outline, &["t1 2 t2 2 t2 3 t1 3", "2 2 3 3"])[..] else { panic!() };
+        assert_eq!(with.uncertain, 0);
+        assert!(without.uncertain > 0);
+    }
+
+    #[test]
+    fn a_handler_is_counted_and_no_part_of_what_it_interrupted() {
+        let outline = "\
+fn main
+  s add
+  s
+fn add
+  s
+  s
+fn on_timer
+  s add
+  s";
+        let [plain, interrupted] = &histories(outline, &["2 5 6 3", "2 5 8' 5' 6' 9' 6 3"])[..] else {
+            panic!()
+        };
+        assert_eq!(plain.built.root, interrupted.built.root);
+        assert_eq!((plain.built.counts.len(), interrupted.built.counts.len()), (4, 6));
+        assert_eq!(interrupted.built.counts.values().sum::<u64>(), 8);
+        assert_eq!((interrupted.statements, interrupted.uncertain), (8, 0));
     }
 }

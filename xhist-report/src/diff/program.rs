@@ -1,5 +1,7 @@
 //! The statements of a program as histories are compared by: their places, their bodies, and the loops around them.
 
+use std::sync::Arc;
+
 use qs_core::record::Statement;
 
 use super::align::Parting;
@@ -12,7 +14,7 @@ use xhist_history::model::{Names, Span};
 /// The statements of a program.
 pub struct ComparedProgram {
     /// Its bodies and statements.
-    pub structure: Structure,
+    pub structure: Arc<Structure>,
     /// The loops around each statement, outermost first.
     loops_around: Vec<Vec<u32>>,
     /// File id and line of each loop.
@@ -24,7 +26,7 @@ pub struct ComparedProgram {
 impl ComparedProgram {
     /// The program that a map describes.
     pub fn of(names: &Names) -> ComparedProgram {
-        let structure = Structure::of(names);
+        let structure = Arc::new(Structure::of(names));
         let of = |body: &Body| role(names.path(body.file).unwrap_or_default(), &body.path);
         let roles = structure.bodies().iter().map(of).collect();
         let mut program = ComparedProgram { structure, loops_around: Vec::new(), loops: Vec::new(), roles };

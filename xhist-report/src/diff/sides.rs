@@ -11,7 +11,7 @@ use super::program::ComparedProgram;
 use xhist_history::ReadOptions;
 use xhist_history::calls::StatementId;
 use xhist_history::events::{
-    ChosenRings, choose, find_rings, read_items, report_damage, report_dropped, report_findings,
+    ChosenRings, choose, find_rings, read_items, report_damage, report_dropped, report_findings, with_lanes,
 };
 use xhist_history::model::{Gap, Item, Ring};
 use xhist_history::notes::Notes;
@@ -102,7 +102,7 @@ impl<'i> SideRings<'i> {
         let side = input.side;
         let placed = choose(&findings.rings, input.image, input.options, notes).unwrap_or_default();
         let is_thread = |placed: &&Placed| placed.header.words.parent.is_none();
-        let all: Vec<&Placed> = placed.into_iter().filter(is_thread).collect();
+        let all: Vec<&Placed> = placed.iter().copied().filter(is_thread).collect();
         let chosen = chosen(side, &all, &input.threads)?;
         let Some(map_hash) = chosen.first().map(|placed| placed.ring.map_hash) else {
             return Err(DiffError::NoRing(side));
@@ -111,8 +111,13 @@ impl<'i> SideRings<'i> {
             return Err(DiffError::SeveralBuilds(side));
         }
         chosen.iter().for_each(|placed| report_dropped(&placed.ring, notes));
-        let threads = chosen.iter().enumerate().map(|(place, placed)| thread(place, placed)).collect();
-        let rings = ChosenRings::read(chosen, input.image, input.options);
+        let (mut threads, mut rings) = (Vec::new(), Vec::new());
+        for of in chosen {
+            let place = rings.len();
+            rings.extend(with_lanes(of, placed.iter().copied()));
+            threads.push(thread(place, &rings[place..]));
+        }
+        let rings = ChosenRings::read(rings, input.image, input.options);
         let executed = executed(input.image);
         Ok(SideRings { side, threads, choice: input.threads.clone(), rings, executed, map_hash })
     }
@@ -122,10 +127,10 @@ impl<'i> SideRings<'i> {
         self.choice != ThreadChoice::All
     }
 
-    /// Gives the items of a thread as they were recorded, and what is missing before each.
+    /// Gives the items of a thread and its handlers as they were recorded, and what is missing before each.
     pub fn read_items(&self, thread: &SideThread, take: &mut dyn FnMut(&Gap, Option<&Item>)) {
         let snapshots: Vec<RingSnapshot<'_>> = self.rings.snapshots();
-        read_items(&snapshots[thread.place], take);
+        read_items(&self.rings.placed, &snapshots, thread.place, take);
     }
 
     /// All that the program ever ran; `None` without a whole executed bitmap.
@@ -168,10 +173,13 @@ fn chosen<'p>(side: Side, all: &[&'p Placed], choice: &ThreadChoice) -> Result<V
     }
 }
 
-fn thread(place: usize, placed: &Placed) -> SideThread {
-    let Placed { header, ring, .. } = placed;
+/// A thread of these rings: its own, and those of its handlers.
+fn thread(place: usize, rings: &[&Placed]) -> SideThread {
+    let is_cut = |placed: &Placed| placed.header.kept() > 0 || placed.header.cleared.position > 0;
+    let Placed { header, ring, .. } = rings[0];
     let limits = Limits {
-        is_cut: header.kept() > 0 || header.cleared.position > 0,
+        is_cut: is_cut(rings[0]),
+        misses_handlers: rings[1..].iter().any(|lane| is_cut(lane)),
         is_killed: matches!(header.status, Status::Live | Status::Killed),
     };
     SideThread {

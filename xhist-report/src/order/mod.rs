@@ -19,7 +19,7 @@ pub use directives::Directives;
 pub use locks::{LockOrder, LockWait, circle};
 pub use program::OrderProgram;
 pub use rule::{Rule, RuleError};
-pub use thread::{PausedOrder, ThreadOrder};
+pub use thread::ThreadOrder;
 
 use xhist_history::calls::StatementId;
 
@@ -34,15 +34,6 @@ pub struct Seen {
     pub id: StatementId,
     /// Its place among the statements of its thread.
     pub place: u64,
-}
-
-/// What interrupted a thread when a statement ran.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Handler {
-    /// Signal handlers, one inside the other.
-    pub signals: u8,
-    /// The number of an interrupt; 0 for none.
-    pub interrupt: u16,
 }
 
 /// A piece of the history of a thread.

@@ -1,6 +1,7 @@
 //! The rules of order in the words of one program: which statements begin and end a section, which a rule marks.
 
 use std::collections::{BTreeMap, HashMap, HashSet};
+use std::sync::Arc;
 
 use super::directives::Directives;
 use super::lock_text::LockUse;
@@ -40,7 +41,7 @@ pub enum SectionSide {
 /// The checks of one program.
 #[derive(Debug)]
 pub struct OrderProgram {
-    pub structure: Structure,
+    pub structure: Arc<Structure>,
     pub sections: Vec<Section>,
     pub expected: Vec<Expectation>,
     /// The sections that begin with a statement.
@@ -63,7 +64,7 @@ impl OrderProgram {
         comments: &BTreeMap<u16, Directives>,
         text: LineText<'_>,
     ) -> OrderProgram {
-        let structure = Structure::of(names);
+        let structure = Arc::new(Structure::of(names));
         let (entries, marks) = (HashMap::new(), HashMap::new());
         let (sections, expected, locks) = (Vec::new(), Vec::new(), HashMap::new());
         let mut program = OrderProgram { structure, sections, expected, entries, marks, locks };

@@ -1,12 +1,12 @@
 //! Are broken rules found, and nothing in code that keeps them?
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
-use qs_core::record::Statement;
+use qs_core::record::{Statement, TaskMark, TaskStep};
 
-use super::{
-    Directives, Handler, LockOrder, LockWait, OrderFindings, OrderProgram, Rule, ThreadOrder, circle,
-};
+use super::{Directives, LockOrder, LockWait, OrderFindings, OrderProgram, Rule, ThreadOrder, circle};
+use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::model::Names;
 
 /// A program as text and as a map: each line of `code` that ends in `//` and more words is a statement, which these words describe: its
@@ -23,21 +23,25 @@ fn names(code: &str) -> Names {
     let mut function = String::new();
     for (index, (line, text)) in lines.iter().zip(code.lines()).enumerate() {
         let number = index + 1;
-        if let Some(name) = line.strip_prefix("fn ") {
+        let kind = if line.starts_with("async") { "asyncfn" } else { "" };
+        if let Some(name) = line.strip_prefix("async ").unwrap_or(line).strip_prefix("fn ") {
             function = name.split('(').next().unwrap().to_owned();
             let end = number + lines[index..].iter().position(|line| *line == "}").unwrap();
             let at = line.find('{').unwrap() + 1;
-            map.push(format!(r#"{{"fn":1,"path":"{function}","at":"{number}:{at}","end":"{end}:2"}}"#));
+            map.push(format!(
+                r#"{{"fn":1,"path":"{function}","at":"{number}:{at}","end":"{end}:2","kind":"{kind}"}}"#
+            ));
         }
         let Some((_, words)) = text.split_once(" //") else { continue };
         let word = |key: &str| words.split_whitespace().find_map(|word| word.strip_prefix(key));
         let end = words.split_whitespace().find_map(|word| word.parse().ok()).unwrap_or(number);
         let col = line.len() - line.trim_start().len() + 1;
         let end_col = lines[end - 1].len() + 1;
+        let awaits = words.split_whitespace().any(|word| word == "await");
         let calls = word("calls=").map(|calls| format!(r#","calls":"{}""#, calls.replace(',', " ")));
         let jump = word("jump=").map(|jump| format!(r#","jump":"{jump}""#));
         statements.push(format!(
-            r#"{{"stmt":1,"line":{number},"col":{col},"end":"{end}:{end_col}","kind":"expr","fn":"{function}"{}{}}}"#,
+            r#"{{"stmt":1,"line":{number},"col":{col},"end":"{end}:{end_col}","kind":"expr","fn":"{function}","await":{awaits}{}{}}}"#,
             calls.unwrap_or_default(),
             jump.unwrap_or_default()
         ));
@@ -49,15 +53,17 @@ fn names(code: &str) -> Names {
 }
 
 /// A step of a thread.
+#[derive(Clone, Copy)]
 enum Step {
     Lines(&'static [u16]),
     In(Handler, &'static [u16]),
     Panic,
     Gap,
     Repeat(&'static [u16]),
+    Task(TaskStep, u32),
 }
 
-use Step::{Gap, In, Lines, Panic, Repeat};
+use Step::{Gap, In, Lines, Panic, Repeat, Task};
 
 /// What is found in threads that run these lines, as `KIND rule: line,line | line,line`.
 fn found(code: &str, rules: &[&str], threads: &[&[Step]]) -> Vec<String> {
@@ -72,7 +78,8 @@ fn checked(code: &str, rules: &[&str], threads: &[&[Step]]) -> (Vec<String>, Vec
     let directives = Directives::read(code.lines());
     let text = |line: u32| code.lines().nth(line as usize - 1).map(|line| line.split(" //").next().unwrap());
     let mut line_text = |_, line| text(line).map(str::to_owned);
-    let program = OrderProgram::new(&names, &rules, &BTreeMap::from([(1, directives)]), &mut line_text);
+    let program =
+        Arc::new(OrderProgram::new(&names, &rules, &BTreeMap::from([(1, directives)]), &mut line_text));
     let (mut locks, mut found) = (LockOrder::default(), OrderFindings::default());
     let (mut number, mut waits) = (0, Vec::new());
     for (index, steps) in threads.iter().enumerate() {
@@ -82,7 +89,13 @@ fn checked(code: &str, rules: &[&str], threads: &[&[Step]]) -> (Vec<String>, Vec
                 Lines(lines) => (Handler::default(), *lines),
                 In(handler, lines) => (*handler, *lines),
                 Panic => {
-                    thread.panic();
+                    let panic = (Handler::default(), ThreadEntry::Panic);
+                    thread.take(number, panic, &mut locks, &mut found);
+                    continue;
+                }
+                Task(step, task) => {
+                    let mark = ThreadEntry::Task(TaskMark { step: *step, task: *task });
+                    thread.take(number, (Handler::default(), mark), &mut locks, &mut found);
                     continue;
                 }
                 Gap => {
@@ -97,10 +110,11 @@ fn checked(code: &str, rules: &[&str], threads: &[&[Step]]) -> (Vec<String>, Vec
             };
             for line in lines {
                 number += 1;
-                thread.statement(number, handler, Statement { file: 1, line: *line }, &mut locks, &mut found);
+                let entry = ThreadEntry::Statement(Statement { file: 1, line: *line });
+                thread.take(number, (handler, entry), &mut locks, &mut found);
             }
         }
-        waits.extend(thread.pause().lock_wait());
+        waits.extend(thread.lock_wait());
     }
     let place = |id| program.structure.place(id).1.line;
     let circle = circle(&waits);
@@ -313,6 +327,31 @@ fn what_a_handler_interrupts_holds_its_locks() {
     let interrupted: &[Step] = &[Lines(&[32, 7, 8]), pay];
     let pay: &[Step] = &[Lines(&[2, 3, 4])];
     assert_eq!(found(LOCKS, &[], &[pay, interrupted]), ["locks .accounts and .log: 2,3 | 7,2"]);
+}
+
+#[test]
+fn a_task_that_waits_holds_no_lock_of_the_task_that_goes_on() {
+    let code = "\
+async fn pay(bank: &Bank) {
+    let from = bank.accounts.lock().await; // calls=.lock await
+    step(bank).await; // calls=step await
+}
+async fn step(bank: &Bank) {
+    wait().await; // calls=wait await
+    let log = bank.log.lock().await; // calls=.lock await
+}
+fn report(bank: &Bank) {
+    let log = bank.log.lock().unwrap(); // calls=.lock,.unwrap
+    let from = bank.accounts.lock().unwrap(); // calls=.lock,.unwrap
+}
+";
+    let (enter, resume) = (TaskStep::Enter, TaskStep::Resume);
+    // `step` waits as a task of its own. Then `pay` waits in another `step`, and the first one goes on.
+    let begin = [Task(enter, 1), Lines(&[6]), Task(enter, 2), Lines(&[2, 3]), Task(enter, 3), Lines(&[6])];
+    let go_on = |task| begin.into_iter().chain([Task(resume, task), Lines(&[7])]).collect::<Vec<_>>();
+    let report: &[Step] = &[Lines(&[10, 11])];
+    assert!(found(code, &[], &[&go_on(1), report]).is_empty());
+    assert_eq!(found(code, &[], &[&go_on(3), report]), ["locks .accounts and .log: 2,7 | 10,11"]);
 }
 
 #[test]

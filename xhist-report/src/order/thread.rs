@@ -1,34 +1,24 @@
-//! The checks of one thread, statement by statement. What it keeps is bounded by the depth of the stack.
+//! The checks of one thread, entry by entry.
 
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 use qs_core::record::Statement;
 
 use super::locks::{HeldLocks, LockOrder, LockWait};
 use super::program::{OrderProgram, SectionSide};
-use super::{Check, Handler, OrderFindings, Piece, Seen};
-use xhist_history::calls::{CallStack, Moves, PausedStack, StatementId};
+use super::{Check, OrderFindings, Piece, Seen};
+use xhist_history::calls::{CallStack, Handler, StatementId, ThreadEntry};
 
 /// Newest statements that are kept to prove what is found.
 const RECENT: usize = 12;
 /// Activations on the stack that are searched for the section.
 const MAX_SEARCHED: usize = 4096;
 
-/// One thread.
-pub struct ThreadOrder<'p> {
-    program: &'p OrderProgram,
-    stack: CallStack<'p>,
-    state: ThreadState,
-}
-
-/// A thread without its program, to be kept between two statements.
-pub struct PausedOrder {
-    stack: PausedStack,
-    state: ThreadState,
-}
-
-/// What is kept of a thread besides its stack.
-struct ThreadState {
+/// One thread. What it keeps is bounded by the depth of its stack.
+pub struct ThreadOrder {
+    program: Arc<OrderProgram>,
+    stack: CallStack,
     name: String,
     recent: VecDeque<Seen>,
     /// Statements in all.
@@ -55,32 +45,12 @@ struct Suspected {
     lines: Vec<Seen>,
 }
 
-impl PausedOrder {
-    /// The thread again. `program` is the one that it had.
-    pub fn resume(self, program: &OrderProgram) -> ThreadOrder<'_> {
-        ThreadOrder { program, stack: self.stack.resume(&program.structure), state: self.state }
-    }
-
-    /// The rules whose second statement did not run before the end, with the first.
-    pub fn open(&self) -> impl Iterator<Item = (usize, Seen)> + '_ {
-        self.state.waiting.iter().enumerate().filter_map(|(rule, seen)| Some((rule, (*seen)?)))
-    }
-
-    /// The locks that the newest statement takes while others are held.
-    pub fn lock_wait(&self) -> Option<LockWait> {
-        self.state.held.wait(&self.state.name, *self.state.recent.back()?)
-    }
-
-    /// Its name.
-    pub fn name(&self) -> &str {
-        &self.state.name
-    }
-}
-
-impl<'p> ThreadOrder<'p> {
+impl ThreadOrder {
     /// Of a thread that has not run a statement.
-    pub fn new(program: &'p OrderProgram, name: String) -> ThreadOrder<'p> {
-        let state = ThreadState {
+    pub fn new(program: &Arc<OrderProgram>, name: String) -> ThreadOrder {
+        ThreadOrder {
+            program: Arc::clone(program),
+            stack: CallStack::new(&program.structure),
             name,
             recent: VecDeque::new(),
             count: 0,
@@ -88,54 +58,62 @@ impl<'p> ThreadOrder<'p> {
             suspected: Vec::new(),
             waiting: vec![None; program.expected.len()],
             held: HeldLocks::default(),
-        };
-        ThreadOrder { program, stack: CallStack::new(&program.structure), state }
+        }
     }
 
-    /// The thread without its program.
-    pub fn pause(self) -> PausedOrder {
-        PausedOrder { stack: self.stack.pause(), state: self.state }
+    /// The rules whose second statement did not run before the end, with the first.
+    pub fn open(&self) -> impl Iterator<Item = (usize, Seen)> + '_ {
+        self.waiting.iter().enumerate().filter_map(|(rule, seen)| Some((rule, (*seen)?)))
     }
 
-    /// A statement runs; `number` is that of its entry in the history.
-    pub fn statement(
+    /// The locks that the newest statement takes while others are held.
+    pub fn lock_wait(&self) -> Option<LockWait> {
+        self.held.wait(&self.name, *self.recent.back()?)
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Takes the next entry of the thread. `number` is its number in the history.
+    pub fn take(
         &mut self,
         number: u64,
-        handler: Handler,
-        recorded: Statement,
+        (handler, entry): (Handler, ThreadEntry),
         locks: &mut LockOrder,
         found: &mut OrderFindings,
     ) {
-        let structure = &self.program.structure;
-        let ids = |moves: &Moves| moves.left.iter().map(|left| left.activation.id).collect::<Vec<u64>>();
-        // What a handler interrupted waits below it.
-        let mut left = ids(self.stack.interrupted(handler.signals, handler.interrupt));
-        let id = structure.statement(recorded, self.stack.top().map(|top| top.statement));
-        if id == structure.unknown() {
-            self.forget_left(&left);
-            return;
+        if entry == ThreadEntry::Panic {
+            // Destructors may run, and what was open may be left.
+            self.forget_sections();
         }
-        let moves = self.stack.step(id);
-        let is_entered = moves.entered > 0;
-        left.extend(ids(moves));
-        let seen = Seen { number, id, place: self.state.count };
-        self.state.count += 1;
-        if self.state.recent.len() == RECENT {
-            self.state.recent.pop_front();
+        self.stack.take(handler, entry);
+        self.forget_left();
+        if let (ThreadEntry::Statement(_), Some(id)) = (entry, self.stack.top().map(|top| top.statement))
+            && id != self.program.structure.unknown()
+        {
+            self.statement(Seen { number, id, place: self.count }, handler, locks, found);
         }
-        self.state.recent.push_back(seen);
-        self.forget_left(&left);
-        self.check_suspected(id, found);
-        self.check_sections(seen, handler, is_entered, found);
+    }
+
+    /// A statement ran.
+    fn statement(&mut self, seen: Seen, handler: Handler, locks: &mut LockOrder, found: &mut OrderFindings) {
+        self.count += 1;
+        if self.recent.len() == RECENT {
+            self.recent.pop_front();
+        }
+        self.recent.push_back(seen);
+        self.check_suspected(seen.id, found);
+        self.check_sections(seen, handler, found);
         self.check_expected(seen, found);
-        let program = self.program;
         let current = |activation: u64| {
             let mut stack = self.stack.stack().rev().take(MAX_SEARCHED);
             stack.find(|known| known.id == activation).map(|known| known.statement)
         };
-        self.state.held.release(program, id, &current);
+        self.held.release(&self.program, seen.id, &current);
         if let Some(top) = self.stack.top() {
-            self.state.held.take(program, top.id, seen, &self.state.name, locks, found);
+            self.held.take(&self.program, top.id, seen, &self.name, locks, found);
         }
     }
 
@@ -150,60 +128,56 @@ impl<'p> ThreadOrder<'p> {
         for recorded in statements {
             let id = self.program.structure.statement(recorded, before);
             before = Some(id);
-            self.check_expected(Seen { number, id, place: self.state.count }, found);
+            self.check_expected(Seen { number, id, place: self.count }, found);
         }
-        self.stack.repetition(0);
-    }
-
-    /// The thread panicked: destructors may run, and what was open may be left.
-    pub fn panic(&mut self) {
-        self.forget_sections();
-        self.stack.panic();
     }
 
     /// Entries are missing here, so nothing is known of what is open.
     pub fn gap(&mut self) {
         self.forget_sections();
         self.stack = CallStack::new(&self.program.structure);
-        self.state.waiting.fill(None);
-        self.state.recent.clear();
+        self.waiting.fill(None);
+        self.recent.clear();
     }
 
-    /// These activations were left.
-    fn forget_left(&mut self, left: &[u64]) {
+    /// Forgets the activations that the newest entry left.
+    fn forget_left(&mut self) {
+        let left = &self.stack.moves().left;
         if !left.is_empty() {
-            self.state.entered.retain(|entered| !left.contains(&entered.activation));
-            self.state.suspected.retain(|suspected| !left.contains(&suspected.outer));
+            let is_left = |id: u64| left.iter().any(|left| left.activation.id == id);
+            self.entered.retain(|entered| !is_left(entered.activation));
+            self.suspected.retain(|suspected| !is_left(suspected.outer));
         }
     }
 
     fn forget_sections(&mut self) {
-        self.state.entered.clear();
-        self.state.suspected.clear();
-        self.state.held = HeldLocks::default();
+        self.entered.clear();
+        self.suspected.clear();
+        self.held = HeldLocks::default();
     }
 
     /// Whether the outer activation of a suspected section goes on in it.
     fn check_suspected(&mut self, id: StatementId, found: &mut OrderFindings) {
         let Some(top) = self.stack.top().map(|top| top.id) else { return };
-        let program = self.program;
-        let Some(index) = self.state.suspected.iter().rposition(|suspected| suspected.outer == top) else {
+        let program = &self.program;
+        let Some(index) = self.suspected.iter().rposition(|suspected| suspected.outer == top) else {
             return;
         };
-        let section = &program.sections[self.state.suspected[index].section];
+        let section = &program.sections[self.suspected[index].section];
         if !program.is_in(section, id) || id == section.entry {
             // It has left the section, or begins it from the start.
-            self.state.suspected.retain(|suspected| suspected.outer != top);
+            self.suspected.retain(|suspected| suspected.outer != top);
             return;
         }
-        let Suspected { section, lines, .. } = self.state.suspected.swap_remove(index);
-        let lines = lines.into_iter().chain(self.state.recent.back().copied()).collect();
+        let Suspected { section, lines, .. } = self.suspected.swap_remove(index);
+        let lines = lines.into_iter().chain(self.recent.back().copied()).collect();
         self.report_section(section, lines, true, found);
     }
 
     /// Whether a section is entered that is not left.
-    fn check_sections(&mut self, seen: Seen, handler: Handler, is_entered: bool, found: &mut OrderFindings) {
-        let program = self.program;
+    fn check_sections(&mut self, seen: Seen, handler: Handler, found: &mut OrderFindings) {
+        let program = Arc::clone(&self.program);
+        let is_entered = self.stack.moves().entered > 0;
         for section in program.entered(seen.id) {
             let of = &program.sections[*section];
             let Some(top) = self.stack.top().map(|top| top.id) else { return };
@@ -215,7 +189,7 @@ impl<'p> ThreadOrder<'p> {
                 (Some(entered.activation), entered.section) == (outer, *section)
             };
             // What a panic may have ended has no entry here.
-            let entry = self.state.entered.iter().rfind(is_outer).filter(|_| is_entered);
+            let entry = self.entered.iter().rfind(is_outer).filter(|_| is_entered);
             if let Some((outer, entry)) = outer.as_ref().zip(entry) {
                 let lines = self.since(entry.seen);
                 let structure = &program.structure;
@@ -226,10 +200,10 @@ impl<'p> ThreadOrder<'p> {
                     self.report_section(*section, lines.clone(), !may_be_left, found);
                 }
                 if may_be_left {
-                    self.state.suspected.push(Suspected { outer: outer.id, section: *section, lines });
+                    self.suspected.push(Suspected { outer: outer.id, section: *section, lines });
                 }
             }
-            self.state.entered.push(EnteredSection { activation: top, section: *section, handler, seen });
+            self.entered.push(EnteredSection { activation: top, section: *section, handler, seen });
         }
     }
 
@@ -247,7 +221,7 @@ impl<'p> ThreadOrder<'p> {
             },
             certain,
             key: (section.entry.0, section.last.0),
-            pieces: vec![Piece { thread: self.state.name.clone(), lines }],
+            pieces: vec![Piece { thread: self.name.clone(), lines }],
         });
     }
 
@@ -255,9 +229,9 @@ impl<'p> ThreadOrder<'p> {
     fn check_expected(&mut self, seen: Seen, found: &mut OrderFindings) {
         for (rule, side) in self.program.marks(seen.id) {
             match side {
-                SectionSide::Then => self.state.waiting[*rule] = None,
+                SectionSide::Then => self.waiting[*rule] = None,
                 SectionSide::First => {
-                    if let Some(first) = self.state.waiting[*rule].replace(seen) {
+                    if let Some(first) = self.waiting[*rule].replace(seen) {
                         let lines = self.since(first);
                         let lines = if lines.last() == Some(&seen) { lines } else { vec![first, seen] };
                         found.add(Check {
@@ -266,7 +240,7 @@ impl<'p> ThreadOrder<'p> {
                             text: "the first ran again without the second between".to_owned(),
                             certain: true,
                             key: (first.id.0, seen.id.0),
-                            pieces: vec![Piece { thread: self.state.name.clone(), lines }],
+                            pieces: vec![Piece { thread: self.name.clone(), lines }],
                         });
                     }
                 }
@@ -276,7 +250,7 @@ impl<'p> ThreadOrder<'p> {
 
     /// The statements from this one on: it, and the newest ones behind it.
     fn since(&self, first: Seen) -> Vec<Seen> {
-        let newer = self.state.recent.iter().copied().filter(|seen| seen.place > first.place);
+        let newer = self.recent.iter().copied().filter(|seen| seen.place > first.place);
         std::iter::once(first).chain(newer).collect()
     }
 }

@@ -8,7 +8,7 @@ use qs_core::listing::Thousands;
 
 use crate::format::Links;
 use xhist_history::answer::{Code, Ending, ListedStatement, Row, RowKind, Shown, ThreadEnd};
-use xhist_history::calls::{BodyId, Reentry, SincePanic};
+use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::count;
 
 const DIM: Style = Style::new().dimmed();
@@ -107,8 +107,12 @@ fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> i
 
 /// `add was entered again by the handler on_timer at src/section.rs:10, before line 11`.
 fn reentry_text(reentry: &Reentry, code: &Code) -> String {
-    let (function, handler) = (code.name(reentry.body), code.name(reentry.handler));
-    let by = if reentry.is_callback { "callback" } else { "handler" };
+    let function = code.name(reentry.body);
+    let by = match reentry.by {
+        (EnteredBy::Handler, by) => format!("by the handler {}", code.name(by)),
+        (EnteredBy::Callback, by) => format!("by the callback {}", code.name(by)),
+        (EnteredBy::Method, by) => format!("by way of {}, a method of a trait,", code.name(by)),
+    };
     let at = code.shown_place(ListedStatement::Known(reentry.at));
     let more = match reentry.times {
         1 => String::new(),
@@ -116,17 +120,13 @@ fn reentry_text(reentry: &Reentry, code: &Code) -> String {
     };
     match reentry.next {
         Some(next) => {
-            let next = code.structure().place(next).1.line;
-            format!("{function} was entered again by the {by} {handler} at {at}, before line {next}{more}")
+            let next = code.place(ListedStatement::Known(next)).1.line;
+            format!("{function} was entered again {by} at {at}, before line {next}{more}")
         }
-        None if reentry.is_callback => {
-            format!("{function} was entered again by the {by} {handler} at {at}{more}")
+        None if reentry.by.0 == EnteredBy::Handler => {
+            format!("{function} was entered again {by} at {at}, or just after it ended there{more}")
         }
-        None => {
-            format!(
-                "{function} was entered again by the {by} {handler} at {at}, or just after it ended there{more}"
-            )
-        }
+        None => format!("{function} was entered again {by} at {at}{more}"),
     }
 }
 

@@ -4,15 +4,13 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
-use qs_core::record::Statement;
-
 use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame, Totals};
 use crate::format::Format;
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::calls::{
-    Activation, CallNode, CallStack, CallTree, Exit, NodeSubject, NoteKind, PausedStack, StatementId,
-    Structure, TreeRow,
+    Activation, CallNode, CallStack, CallTree, Exit, Handler, NodeSubject, NoteKind, StatementId, Structure,
+    ThreadEntry, TreeRow,
 };
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
@@ -44,7 +42,7 @@ struct Thread {
     ring: Ring,
     map: usize,
     /// By the number of the interrupt.
-    stacks: BTreeMap<u16, (PausedStack, CallTree, KeptCalls)>,
+    stacks: BTreeMap<u16, (CallStack, CallTree, KeptCalls)>,
     /// The interrupt whose tree was written last.
     heading: Option<u16>,
 }
@@ -102,12 +100,14 @@ impl<'o> Calls<'o> {
         let Some(structure) = self.structures.get(&map).filter(|structure| structure.has_calls()) else {
             return Ok(());
         };
-        let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
-        let state = thread.stacks.remove(&interrupt);
-        let (mut stack, mut tree, mut kept) = match state {
-            Some((stack, tree, kept)) => (stack.resume(structure), tree, kept),
-            None => (CallStack::new(structure), CallTree::default(), KeptCalls::default()),
-        };
+        let item = event.item.as_ref();
+        // Interrupts have stacks of their own.
+        let interrupt = item.map_or(0, |item| item.interrupt);
+        let handler = item.map_or(Handler::default(), Handler::of_signals);
+        let (stack, tree, kept) = thread
+            .stacks
+            .entry(interrupt)
+            .or_insert_with(|| (CallStack::new(structure), CallTree::default(), KeptCalls::default()));
         let mut rows = RowWriter {
             format: &mut *self.format,
             ring,
@@ -116,64 +116,54 @@ impl<'o> Calls<'o> {
             structure,
             map: (map, names),
             choice: &mut self.choice,
-            kept: &mut kept,
+            kept,
         };
         let out = &mut *context.out;
         let mut take = |depth: usize, row: TreeRow<'_>| rows.row(depth, row, out);
-        // Interrupts have stacks of their own.
-        if let Some(item) = &event.item {
-            tree.left(stack.interrupted(item.handlers, 0), &mut take)?;
-        }
-        if !event.gap.is_empty() {
-            stack.gap();
-            tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?;
-        }
-        if let Some(Item { what, time, values, .. }) = &event.item {
-            match what {
-                What::Statement { file, line } => {
+        for entry in ThreadEntry::all(&event.gap, item) {
+            let moves = stack.take(handler, entry);
+            if !matches!(entry, ThreadEntry::Statement(_)) {
+                tree.left(moves, &mut take)?;
+            }
+            match entry {
+                ThreadEntry::Statement(_) => {
                     self.statements += 1;
-                    let moves = stack.statement(Statement { file: *file, line: *line }).clone();
-                    let new = stack.stack().skip(stack.depth() - moves.entered);
-                    tree.step(new, &moves, *time, &mut take)?;
-                    if !values.is_empty() && moves.entered > 0 {
-                        let place = names.place(*file, *line);
-                        let (at, to) =
-                            (Some((place.file, place.line)), (context.options, &mut *context.notes));
-                        let mut arguments = self.values.show(ring, (map, names), at, values, to);
-                        arguments.retain(|value| value.is_parameter && value.is_here);
-                        tree.arguments(arguments);
-                    }
+                    tree.step(stack, item.and_then(|item| item.time), &mut take)?;
                 }
-                What::Again(again) => {
-                    let all = again.times.saturating_mul(again.statements as u64);
+                ThreadEntry::Again { statements, times } => {
+                    let all = times.saturating_mul(statements as u64);
                     self.statements = self.statements.saturating_add(all);
-                    let descent = stack.descend(again.statements, again.times);
-                    tree.repetition(
-                        again.statements,
-                        again.times,
-                        descent.map_or(0, |descent| descent.calls),
-                        &mut take,
-                    )?;
+                    let calls = moves.folded.map_or(0, |folded| folded.calls);
+                    tree.repetition(statements, times, calls, &mut take)?;
                 }
-                What::Panic(_) => {
-                    stack.panic();
+                ThreadEntry::Gap => tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?,
+                ThreadEntry::Panic => {
                     tree.note(NoteKind::Panic, "panicked here".to_owned(), &mut take)?;
                 }
-                What::Signal(signal, _) => {
-                    tree.note(NoteKind::Signal, format!("signal {signal}"), &mut take)?
+                ThreadEntry::Signal(signal) => {
+                    tree.note(NoteKind::Signal, format!("signal {signal}"), &mut take)?;
                 }
-                What::Task(mark) => {
-                    if let Some(dropped) = stack.task(*mark) {
+                ThreadEntry::Task(_) => {
+                    if let Some(dropped) = &moves.cancelled {
                         let body = structure.body(dropped.body).name();
                         let line = structure.place(dropped.statement).1.line;
                         let text = format!("{body} was dropped while it waited at line {line}");
                         tree.note(NoteKind::Cancelled, text, &mut take)?;
                     }
                 }
-                What::Values | What::Trace(_) | What::Record(_) => {}
+                ThreadEntry::Other => {}
             }
         }
-        thread.stacks.insert(interrupt, (stack.pause(), tree, kept));
+        if let Some(Item { what: What::Statement { file, line }, values, .. }) = item
+            && !values.is_empty()
+            && stack.moves().entered > 0
+        {
+            let place = names.place(*file, *line);
+            let (at, to) = (Some((place.file, place.line)), (context.options, &mut *context.notes));
+            let mut arguments = self.values.show(ring, (map, names), at, values, to);
+            arguments.retain(|value| value.is_parameter && value.is_here);
+            tree.arguments(arguments);
+        }
         Ok(())
     }
 
@@ -203,7 +193,6 @@ impl<'o> Calls<'o> {
         let Some(structure) = self.structures.get(&map) else { return Ok(()) };
         let (_, names) = context.maps.of(&ring);
         for (interrupt, (stack, mut tree, mut kept)) in stacks {
-            let stack = stack.resume(structure);
             let has_ended = matches!(ring.status, "ended" | "exited");
             let open = stack.open(has_ended);
             let exit = (open.is_empty() && stack.depth() > 0).then_some(Exit::Returned);

@@ -2,17 +2,15 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-
-use qs_core::record::Statement;
+use std::sync::Arc;
 
 use super::order::is_own;
-use crate::order::{
-    Handler, LockOrder, LockWait, OrderFindings, OrderProgram, PausedOrder, ThreadOrder, circle,
-};
+use crate::order::{LockOrder, LockWait, OrderFindings, OrderProgram, ThreadOrder, circle};
 use xhist_history::ReadOptions;
+use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;
 use xhist_history::events::Merged;
-use xhist_history::model::{Names, Ring, What, visible};
+use xhist_history::model::{Names, Ring, visible};
 use xhist_history::notes::Notes;
 use xhist_history::text::SourceText;
 
@@ -23,9 +21,9 @@ const MOST: usize = 4;
 pub(super) struct LockWaits {
     text: SourceText,
     /// By the number of the map; `None` if no statement takes a lock.
-    programs: HashMap<usize, Option<OrderProgram>>,
+    programs: HashMap<usize, Option<Arc<OrderProgram>>>,
     /// By the number of the ring: the map and the thread.
-    threads: BTreeMap<usize, (usize, Ring, PausedOrder)>,
+    threads: BTreeMap<usize, (usize, Ring, ThreadOrder)>,
     /// Rings that are followed.
     followed: Vec<usize>,
 }
@@ -56,27 +54,16 @@ impl LockWaits {
         let known = self.programs.entry(index);
         let program = known.or_insert_with(|| program(text, (index, names)));
         let Some(program) = program else { return };
-        let mut thread = match self.threads.remove(&ring.number) {
-            Some((_, _, paused)) => paused.resume(program),
-            None => ThreadOrder::new(program, ring.thread()),
-        };
+        let thread = self.threads.entry(ring.number);
+        let (.., thread) =
+            thread.or_insert_with(|| (index, ring.clone(), ThreadOrder::new(program, ring.thread())));
         if !event.gap.is_empty() {
             thread.gap();
         }
         if let Some(item) = &event.item {
-            let handler = Handler { signals: item.handlers, interrupt: item.interrupt };
-            match &item.what {
-                What::Statement { file, line } => {
-                    let statement = Statement { file: *file, line: *line };
-                    let (locks, found) = (&mut LockOrder::default(), &mut OrderFindings::default());
-                    thread.statement(0, handler, statement, locks, found);
-                }
-                What::Again(_) => thread.repeated(0, std::iter::empty(), &mut OrderFindings::default()),
-                What::Panic(_) => thread.panic(),
-                What::Task(_) | What::Values | What::Signal(..) | What::Trace(_) | What::Record(_) => {}
-            }
+            let entry = (Handler::of(item), ThreadEntry::of(&item.what));
+            thread.take(0, entry, &mut LockOrder::default(), &mut OrderFindings::default());
         }
-        self.threads.insert(ring.number, (index, ring.clone(), thread.pause()));
     }
 
     /// Writes which threads are at a lock at the end, and which locks they hold.
@@ -112,12 +99,12 @@ impl LockWaits {
     }
 
     fn program(&self, index: usize) -> Option<&OrderProgram> {
-        self.programs.get(&index)?.as_ref()
+        self.programs.get(&index)?.as_deref()
     }
 }
 
 /// The locks of a program; `None` if no statement takes one.
-fn program(text: &mut SourceText, (index, names): (usize, &Names)) -> Option<OrderProgram> {
+fn program(text: &mut SourceText, (index, names): (usize, &Names)) -> Option<Arc<OrderProgram>> {
     let mut ignored = io::sink();
     let quiet = &mut Notes::new(&mut ignored);
     let mut line_text = |file: u16, line: u32| {
@@ -126,7 +113,7 @@ fn program(text: &mut SourceText, (index, names): (usize, &Names)) -> Option<Ord
         own.flatten()
     };
     let program = OrderProgram::new(names, &[], &BTreeMap::new(), &mut line_text);
-    (program.locks() > 0).then_some(program)
+    (program.locks() > 0).then(|| Arc::new(program))
 }
 
 /// `pay holds .accounts (src/main.rs:15) and takes .log at src/main.rs:17`.

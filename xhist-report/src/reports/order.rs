@@ -3,15 +3,13 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::io;
-
-use qs_core::record::Statement;
+use std::sync::Arc;
 
 use crate::entries::{Evidence, EvidenceLine, Finding, Totals};
 use crate::options::Options;
-use crate::order::{
-    Check, Directives, Handler, LockOrder, OrderFindings, OrderProgram, PausedOrder, Rule, Seen, ThreadOrder,
-};
+use crate::order::{Check, Directives, LockOrder, OrderFindings, OrderProgram, Rule, Seen, ThreadOrder};
 use xhist_history::ExitCode;
+use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::map::Maps;
@@ -29,7 +27,7 @@ pub struct Order<'o> {
     /// By the number of the map.
     programs: BTreeMap<usize, Checked>,
     /// By the number of the ring.
-    threads: HashMap<usize, (usize, Option<PausedOrder>)>,
+    threads: HashMap<usize, (usize, ThreadOrder)>,
     newest: NewestStatements,
     rings: Vec<Ring>,
     number: u64,
@@ -37,7 +35,7 @@ pub struct Order<'o> {
 
 /// A program, and what was found in it.
 struct Checked {
-    program: OrderProgram,
+    program: Arc<OrderProgram>,
     ring: Ring,
     locks: LockOrder,
     found: OrderFindings,
@@ -74,7 +72,7 @@ impl<'o> Order<'o> {
         };
         let program = OrderProgram::new(names, &self.options.rules, &comments, &mut line_text);
         let checked = Checked {
-            program,
+            program: Arc::new(program),
             ring: ring.clone(),
             locks: LockOrder::default(),
             found: OrderFindings::default(),
@@ -126,38 +124,28 @@ impl<'o> Order<'o> {
     fn event(&mut self, ring: &Ring, event: &Merged, context: &mut Context<'_, '_>) {
         let index = self.program(ring, context);
         let Some(Checked { program, locks, found, .. }) = self.programs.get_mut(&index) else { return };
-        let (_, kept) = self.threads.entry(ring.number).or_insert((index, None));
-        let mut thread = match kept.take() {
-            Some(paused) => paused.resume(program),
-            None => ThreadOrder::new(program, ring.thread()),
-        };
+        let thread = self.threads.entry(ring.number);
+        let (_, thread) = thread.or_insert_with(|| (index, ThreadOrder::new(program, ring.thread())));
         if !event.gap.is_empty() {
             context.notes.loss(format_args!("{ring}: {}, after entry {}", event.gap, self.number));
             thread.gap();
             self.newest.forget(ring.number);
         }
-        let Some(item) = &event.item else {
-            *kept = Some(thread.pause());
-            return;
-        };
+        let Some(item) = &event.item else { return };
         if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
             self.number += 1;
         }
-        match &item.what {
-            What::Statement { file, line } => {
-                let statement = Statement { file: *file, line: *line };
-                self.newest.push((ring.number, item.handlers), statement);
-                let handler = Handler { signals: item.handlers, interrupt: item.interrupt };
-                thread.statement(self.number, handler, statement, locks, found);
-            }
-            What::Again(again) => match self.newest.repeated((ring.number, item.handlers), again) {
+        let entry = ThreadEntry::of(&item.what);
+        let newest = (ring.number, item.handlers);
+        match (entry, &item.what) {
+            (ThreadEntry::Statement(statement), _) => self.newest.push(newest, statement),
+            (_, What::Again(again)) => match self.newest.repeated(newest, again) {
                 Some(statements) => thread.repeated(self.number, statements, found),
                 None => thread.gap(),
             },
-            What::Panic(_) => thread.panic(),
-            What::Task(_) | What::Values | What::Signal(..) | What::Trace(_) | What::Record(_) => {}
+            _ => {}
         }
-        *kept = Some(thread.pause());
+        thread.take(self.number, (Handler::of(item), entry), locks, found);
     }
 
     /// The finding with its places.
@@ -220,8 +208,7 @@ impl<'o> Order<'o> {
     /// What was checked, and what was open at the end.
     fn report_checks(&self, notes: &mut Notes<'_>) {
         let threads: BTreeMap<usize, _> = self.threads.iter().map(|(ring, thread)| (*ring, thread)).collect();
-        let known = threads.values().filter_map(|(index, thread)| Some((index, thread.as_ref()?)));
-        let open = known.flat_map(|(index, thread)| {
+        let open = threads.values().flat_map(|(index, thread)| {
             let rules = &self.programs[index].program.expected;
             thread.open().map(move |(rule, seen)| (thread, &rules[rule].rule, seen))
         });

@@ -1,17 +1,19 @@
 //! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use qs_core::map::BodyKind;
+use qs_core::record::Statement;
 use qs_core::record::value::RecordedValue;
-use qs_core::record::{EventKind, RECORD_BASE, Statement, XhistRecord};
-use qs_core::ring::{Item, Status};
+use qs_core::ring::Status;
 
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
-use xhist_history::calls::{Activation, CallStack, Structure};
-use xhist_history::model::Names;
-use xhist_history::ring::RingSnapshot;
+use xhist_history::calls::{Activation, CallStack, Handler, Structure, ThreadEntry};
+use xhist_history::events::{read_items, with_lanes};
+use xhist_history::model::{Gap, Names};
+use xhist_history::ring::{Placed, RingSnapshot};
 
 /// How far before the failure a site ran last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,35 +42,22 @@ pub struct FailureHistory {
 }
 
 impl FailureHistory {
-    /// Reads a ring up to the panic that ended its thread, without what formatted the message of the panic.
-    pub fn read(
-        ring: &RingSnapshot<'_>,
-        program: &ProgramSites,
-        names: &Names,
-        structure: &Structure,
-    ) -> FailureHistory {
-        let mut history = Reading::new(program, names, structure);
-        let mut is_whole = ring.header.kept() == 0;
-        let mut reader = ring.reader();
-        while let Some(item) = reader.next() {
-            match item {
-                Item::Statement(statement, _) => history.statement(statement),
-                Item::Repetition(again) => history.calls.repetition(again.statements as u64),
-                Item::Frame(frame) => {
-                    let record = XhistRecord::parse(&frame, RECORD_BASE);
-                    if matches!(record, Some(XhistRecord::Event { kind: EventKind::Panic, .. })) {
-                        history.panic();
-                    }
-                }
-                Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Overrun => {
-                    history.calls.gap();
-                    is_whole = false;
-                }
-                Item::Value(value, _) => history.value(value),
-                Item::Task(..) | Item::Torn { .. } => {}
-            }
-        }
-        let may_fail = matches!(ring.header.status, Status::Panicked | Status::Killed);
+    /// Reads the ring of a thread and those of its handlers up to the panic that ended it, without what formatted the message
+    /// of the panic.
+    pub fn read(rings: &[Placed], image: &[u8], thread: &Placed, code: &TestedCode<'_>) -> FailureHistory {
+        let placed = with_lanes(thread, rings.iter());
+        let snapshots: Vec<RingSnapshot<'_>> =
+            placed.iter().map(|placed| RingSnapshot::whole(placed, image)).collect();
+        let mut history = Reading::new(code);
+        let mut is_whole = thread.header.kept() == 0;
+        read_items(&placed, &snapshots, 0, &mut |gap, item| {
+            // The newest entry of a program that was killed.
+            is_whole &= Gap { torn: false, ..gap.clone() }.is_empty();
+            let handler = item.map_or(Handler::default(), Handler::of);
+            ThreadEntry::all(gap, item).for_each(|entry| history.take(handler, entry));
+            history.values(item.map_or(&[], |item| &item.values));
+        });
+        let may_fail = matches!(thread.header.status, Status::Panicked | Status::Killed);
         FailureHistory { is_whole, ..history.finish(may_fail) }
     }
 
@@ -109,12 +98,27 @@ impl FailureHistory {
     }
 }
 
+/// The program that the tests of a run are of.
+pub struct TestedCode<'a> {
+    /// Its sites.
+    pub program: &'a ProgramSites,
+    /// Its map.
+    pub names: &'a Names,
+    /// What its calls are found by.
+    structure: Arc<Structure>,
+}
+
+impl<'a> TestedCode<'a> {
+    /// The program with these sites, which are those of this map.
+    pub fn new(program: &'a ProgramSites, names: &'a Names) -> TestedCode<'a> {
+        TestedCode { program, names, structure: Arc::new(Structure::of(names)) }
+    }
+}
+
 /// A history that is being read.
 struct Reading<'a> {
-    program: &'a ProgramSites,
-    names: &'a Names,
-    structure: &'a Structure,
-    calls: CallStack<'a>,
+    code: &'a TestedCode<'a>,
+    calls: CallStack,
     order: Vec<u32>,
     values: HashMap<u32, Vec<RecordedValue>>,
     /// The newest values are of the site that ran last.
@@ -140,13 +144,10 @@ struct AtPanic {
 }
 
 impl<'a> Reading<'a> {
-    fn new(program: &'a ProgramSites, names: &'a Names, structure: &'a Structure) -> Reading<'a> {
-        let calls = CallStack::new(structure);
+    fn new(code: &'a TestedCode<'a>) -> Reading<'a> {
         Reading {
-            program,
-            names,
-            structure,
-            calls,
+            code,
+            calls: CallStack::new(&code.structure),
             order: Vec::new(),
             values: HashMap::new(),
             is_valued: false,
@@ -157,10 +158,20 @@ impl<'a> Reading<'a> {
         }
     }
 
+    fn take(&mut self, handler: Handler, entry: ThreadEntry) {
+        let before = (entry == ThreadEntry::Panic).then(|| (self.here(true), self.passes_on()));
+        self.calls.take(handler, entry);
+        if let Some((here, passes_on)) = before {
+            self.panic(here, passes_on);
+        }
+        if let ThreadEntry::Statement(statement) = entry {
+            self.statement(statement);
+        }
+    }
+
     fn statement(&mut self, statement: Statement) {
-        self.calls.statement(statement);
         self.is_valued = false;
-        self.order.extend(self.program.site(statement, self.names));
+        self.order.extend(self.code.program.site(statement, self.code.names));
         if self.message.is_some_and(|depth| self.calls.depth() <= depth) {
             self.message = None;
         }
@@ -172,35 +183,36 @@ impl<'a> Reading<'a> {
         }
     }
 
-    fn value(&mut self, value: RecordedValue) {
+    fn values(&mut self, recorded: &[RecordedValue]) {
         let Some(site) = self.order.last().filter(|_| self.calls.open_panics().is_empty()) else { return };
+        if recorded.is_empty() {
+            return;
+        }
         let values = self.values.entry(*site).or_default();
         if !std::mem::replace(&mut self.is_valued, true) {
             values.clear();
         }
-        values.push(value);
+        values.extend_from_slice(recorded);
     }
 
     /// Whether the innermost call formats a value, for the test itself and not for the program.
     fn is_message(&self) -> bool {
         let mut stack = self.calls.stack().rev();
         let formats = stack.next().is_some_and(|top| {
-            let body = self.structure.body(top.body);
+            let body = self.code.structure.body(top.body);
             body.kind == BodyKind::Function && body.path.rsplit("::").next() == Some("fmt")
         });
         let caller = stack.next().filter(|_| formats).and_then(|caller| self.site_of(caller));
-        caller.is_some_and(|site| self.program.sites[site as usize].role == Role::Test)
+        caller.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Test)
     }
 
     fn site_of(&self, activation: &Activation) -> Option<u32> {
-        let (file, span) = self.structure.place(activation.statement);
-        self.program.at(file, span.line)
+        let (file, span) = self.code.structure.place(activation.statement);
+        self.code.program.at(file, span.line)
     }
 
-    fn panic(&mut self) {
-        let (ran, open) = self.here(true);
-        let passes_on = self.passes_on();
-        self.calls.panic();
+    /// The thread panicked. `here` and `passes_on` are of the moment before.
+    fn panic(&mut self, (ran, open): (usize, Vec<u32>), passes_on: bool) {
         let (open_panics, caught) = (self.calls.open_panics(), self.calls.caught_panic());
         self.at_panic.retain(|at| {
             caught == Some(at.number) || open_panics.iter().any(|panic| panic.number == at.number)
@@ -216,7 +228,7 @@ impl<'a> Reading<'a> {
     }
 
     fn passes_on(&self) -> bool {
-        self.calls.top().is_some_and(|top| self.structure.passes_on(top.statement))
+        self.calls.top().is_some_and(|top| self.code.structure.passes_on(top.statement))
     }
 
     /// How many sites ran, and the sites at which the open calls are.
@@ -249,6 +261,7 @@ impl<'a> Reading<'a> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xhist_history::calls::outline::{entry, map};
 
     const MAP: &str = r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/p","tool":"0"}
 {"file":1,"path":"src/a.rs","base":0,"first":1,"room":9}
@@ -278,45 +291,95 @@ mod tests {
         assert_eq!(sites, expected);
     }
 
-    /// The history of these statements, by their numbers, up to a panic.
-    fn history(numbers: &[u16]) -> FailureHistory {
+    /// The history of these statements, by their numbers; `p` is a panic. `may_fail`: the ring says that the thread failed.
+    fn read(entries: &str, may_fail: bool) -> FailureHistory {
         let names = Names::parse(MAP.as_bytes());
-        let (program, structure) = (ProgramSites::of(&names), Structure::of(&names));
-        let mut reading = Reading::new(&program, &names, &structure);
-        numbers.iter().for_each(|number| reading.statement(Statement::numbered(*number)));
-        reading.panic();
-        reading.statement(Statement::numbered(99));
-        reading.finish(true)
+        let program = ProgramSites::of(&names);
+        let code = TestedCode::new(&program, &names);
+        let mut reading = Reading::new(&code);
+        for word in entries.split_whitespace() {
+            let entry = match word {
+                "p" => ThreadEntry::Panic,
+                number => ThreadEntry::Statement(Statement::numbered(number.parse().unwrap())),
+            };
+            reading.take(Handler::default(), entry);
+        }
+        reading.finish(may_fail)
+    }
+
+    /// The history of these statements up to a panic.
+    fn history(numbers: &str) -> FailureHistory {
+        read(&format!("{numbers} p 99"), true)
     }
 
     #[test]
     fn a_panic_that_was_caught_is_not_the_end() {
-        let names = Names::parse(MAP.as_bytes());
-        let (program, structure) = (ProgramSites::of(&names), Structure::of(&names));
-        let read = |behind: &[u16], may_fail| {
-            let mut reading = Reading::new(&program, &names, &structure);
-            [5, 1, 3].iter().for_each(|number| reading.statement(Statement::numbered(*number)));
-            reading.panic();
-            behind.iter().for_each(|number| reading.statement(Statement::numbered(*number)));
-            let history = reading.finish(may_fail);
+        let end = |entries: &str, may_fail| {
+            let history = read(entries, may_fail);
             (history.has_panic, history.order)
         };
-        assert_eq!(read(&[], true), (true, vec![4, 0, 2]));
-        assert_eq!(read(&[2], true), (false, vec![4, 0, 2, 1]), "its caller went on");
-        assert_eq!(read(&[], false), (false, vec![4, 0, 2]), "the ring says so");
+        assert_eq!(end("5 1 3 p", true), (true, vec![4, 0, 2]));
+        assert_eq!(end("5 1 3 p 2", true), (false, vec![4, 0, 2, 1]), "its caller went on");
+        assert_eq!(end("5 1 3 p", false), (false, vec![4, 0, 2]), "the ring says so");
+    }
+
+    /// The lines at which the open calls are after these entries, innermost first. Those with a `'` are of a signal handler.
+    fn open(outline: &str, stream: &str) -> Vec<u32> {
+        let names = map(outline);
+        let program = ProgramSites::of(&names);
+        let code = TestedCode::new(&program, &names);
+        let mut reading = Reading::new(&code);
+        for word in stream.split_whitespace() {
+            let known = word.trim_end_matches('\'');
+            let handler = Handler { signals: (word.len() - known.len()) as u8, interrupt: 0 };
+            reading.take(handler, entry(known));
+        }
+        reading.finish(true).open.iter().map(|site| program.sites[*site as usize].line).collect()
+    }
+
+    #[test]
+    fn what_a_handler_interrupted_is_open_below_it() {
+        let outline = "\
+fn test
+  s add
+  s
+fn add
+  s
+  s
+fn on_timer
+  s add
+  s
+";
+        assert_eq!(open(outline, "2 5 6 8' 5' p'"), [5, 8, 6, 2]);
+        assert_eq!(open(outline, "2 5 6 8' 5' 6' 9' 3 p"), [3]);
+    }
+
+    #[test]
+    fn a_task_that_waits_is_not_open_below_the_one_that_goes_on() {
+        let outline = "\
+fn outer asyncfn
+  s
+  s step await
+fn step asyncfn
+  s wait await
+  s jump panic
+";
+        // `step` waits as a task of its own. Then `outer` waits in another `step`, and the first one goes on.
+        assert_eq!(open(outline, "t1 5 t2 2 3 t3 5 t1r 6 p"), [6]);
+        assert_eq!(open(outline, "t1 5 t2 2 3 t3 5 t3r 6 p"), [6, 3]);
     }
 
     #[test]
     fn what_formats_the_message_is_left_out() {
-        let failed = history(&[5, 1, 2, 6, 7]);
+        let failed = history("5 1 2 6 7");
         assert_eq!((failed.order.as_slice(), failed.open.as_slice()), (&[4, 0, 1, 5][..], &[5][..]));
-        let formatted = history(&[5, 1, 7, 2]);
+        let formatted = history("5 1 7 2");
         assert_eq!(formatted.order, [4, 0, 6, 1], "the program formats");
     }
 
     #[test]
     fn calls_are_open_until_a_caller_goes_on() {
-        assert_eq!(history(&[5, 1, 3, 4]).open, [3, 0, 4]);
-        assert_eq!(history(&[5, 1, 3, 2]).open, [1, 4]);
+        assert_eq!(history("5 1 3 4").open, [3, 0, 4]);
+        assert_eq!(history("5 1 3 2").open, [1, 4]);
     }
 }

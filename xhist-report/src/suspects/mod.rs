@@ -26,13 +26,13 @@ pub use program::{Role, role};
 pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
+use self::history::TestedCode;
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text_weight::text_weight;
 use xhist_history::ExitCode;
-use xhist_history::calls::Structure;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
 use xhist_history::notes::{Notes, outcome};
@@ -183,7 +183,7 @@ fn ranked<T>(
     if program.sites.is_empty() {
         return Err(RunError::NoMap(hash));
     }
-    let found = run.tests(&program, names, &Structure::of(names))?;
+    let found = run.tests(&TestedCode::new(&program, names))?;
     report_limits(&run, &found, notes);
     let mut sources = SourceText::new(&reading);
     let mut texts = |site: u32, line: u32, notes: &mut Notes<'_>| {

@@ -6,10 +6,10 @@ use std::fmt;
 use std::path::Path;
 
 use super::bits::SiteSet;
+use super::history::TestedCode;
 use super::program::{ProgramSites, Role};
 use super::run::{RecordedRun, RunError, Test};
 use xhist_history::ReadOptions;
-use xhist_history::calls::Structure;
 use xhist_history::map::Maps;
 use xhist_history::model::Ring;
 use xhist_history::notes::Notes;
@@ -93,7 +93,7 @@ pub fn nearest_passed(
     if program.sites.is_empty() {
         return Err(NearestError::Run(RunError::NoMap(hash)));
     }
-    let tests = run.tests(&program, names, &Structure::of(names)).map_err(NearestError::Run)?.tests;
+    let tests = run.tests(&TestedCode::new(&program, names)).map_err(NearestError::Run)?.tests;
     let is_named = |name: &str| name == test || name.rsplit("::").next() == Some(test);
     let failed = tests.iter().find(|known| known.failed && is_named(&known.name)).ok_or_else(|| {
         let failed = tests.iter().filter(|known| known.failed).map(|known| known.name.clone());

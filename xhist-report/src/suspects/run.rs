@@ -5,13 +5,11 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use super::bits::SiteSet;
-use super::history::FailureHistory;
+use super::history::{FailureHistory, TestedCode};
 use super::processes::{Owners, TestOwner};
-use super::program::ProgramSites;
 use super::spectra::{Spectra, ThreadSpectrum};
-use xhist_history::calls::Structure;
-use xhist_history::model::{Names, Ring, visible};
-use xhist_history::ring::{self, Placed, RingSnapshot};
+use xhist_history::model::{Ring, visible};
+use xhist_history::ring::{self, Placed};
 use xhist_history::runs::record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
 use xhist_history::source::Image;
 
@@ -165,12 +163,7 @@ impl RecordedRun {
     }
 
     /// The tests, with the sites that each ran.
-    pub fn tests(
-        &self,
-        program: &ProgramSites,
-        names: &Names,
-        structure: &Structure,
-    ) -> Result<Tests, RunError> {
+    pub fn tests(&self, code: &TestedCode<'_>) -> Result<Tests, RunError> {
         let threads = &self.spectra.threads;
         let owners = Owners::of(&self.spectra);
         let mut members: HashMap<TestOwner, Vec<usize>> = HashMap::new();
@@ -193,21 +186,18 @@ impl RecordedRun {
             let (history, ring) = match found.tests.len() < MAX_HISTORIES && steps < MAX_STEPS {
                 true => {
                     let of_test = |(history, place): (FailureHistory, (Ring, PathBuf))| {
-                        let cause = self.cause((&history, &place), &own, program, names, structure);
+                        let cause = self.cause((&history, &place), &own, code);
                         cause.unwrap_or((history, place))
                     };
                     let root = root.map(|root| &threads[root]);
-                    self.history(row, root, program, names, structure).map(of_test)
+                    self.history(row, root, code).map(of_test)
                 }
                 false => None,
             }
             .unzip();
             let last = started.last().filter(|_| history.is_some());
             let last = last.and_then(|last| self.rings.iter().find(|file| file.path == last.file));
-            let of_program = last.and_then(|file| {
-                let ring = RingSnapshot::whole(file.main_ring()?, &file.image);
-                Some(FailureHistory::read(&ring, program, names, structure))
-            });
+            let of_program = last.and_then(|file| Some(file.history(file.main_ring()?, code)));
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
             for thread in &own {
@@ -215,7 +205,7 @@ impl RecordedRun {
                 let is_it = ring.as_ref().is_some_and(|(ring, _)| (ring.pid, ring.tid) == (pid, tid));
                 // What the thread itself ran behind its panic is not a cause.
                 if !(is_whole && is_it) {
-                    ran.extend(&self.sites(&threads[*thread], program, names));
+                    ran.extend(&self.sites(&threads[*thread], code));
                 }
             }
             match ran.is_empty() {
@@ -230,7 +220,7 @@ impl RecordedRun {
                 }),
             }
         }
-        self.crashes(&mut found, program, names, structure);
+        self.crashes(&mut found, code);
         if found.tests.is_empty() {
             return Err(RunError::NothingRecorded(self.directory.clone()));
         }
@@ -256,7 +246,7 @@ impl RecordedRun {
             let mut ran = SiteSet::default();
             members[&TestOwner::Thread(root)]
                 .iter()
-                .for_each(|thread| ran.extend(&self.sites(&threads[*thread], program, names)));
+                .for_each(|thread| ran.extend(&self.sites(&threads[*thread], code)));
             if !ran.is_empty() {
                 found.tests.push(Test { name: name.clone(), ran, ..Test::default() });
             }
@@ -265,20 +255,20 @@ impl RecordedRun {
     }
 
     /// The sites that a thread ran.
-    fn sites(&self, thread: &ThreadSpectrum, program: &ProgramSites, names: &Names) -> SiteSet {
-        self.spectra.statements(thread).filter_map(|statement| program.site(statement, names)).collect()
+    fn sites(&self, thread: &ThreadSpectrum, code: &TestedCode<'_>) -> SiteSet {
+        let statements = self.spectra.statements(thread);
+        statements.filter_map(|statement| code.program.site(statement, code.names)).collect()
     }
 
     /// Programs that crashed count as failed tests if no test is known to have failed.
-    fn crashes(&self, found: &mut Tests, program: &ProgramSites, names: &Names, structure: &Structure) {
+    fn crashes(&self, found: &mut Tests, code: &TestedCode<'_>) {
         if !found.tests.is_empty() {
             return;
         }
         for crash in &self.record.crashes {
             let Some(file) = self.rings.iter().find(|file| file.path == crash.file) else { continue };
             let Some(placed) = file.main_ring() else { continue };
-            let history =
-                FailureHistory::read(&RingSnapshot::whole(placed, &file.image), program, names, structure);
+            let history = file.history(placed, code);
             let (name, ran) = (crash.program.clone(), history.ran());
             if !ran.is_empty() {
                 let ring = Some((placed.ring.clone(), file.path.clone()));
@@ -357,9 +347,7 @@ impl RecordedRun {
         &self,
         row: &TestRecord,
         thread: Option<&ThreadSpectrum>,
-        program: &ProgramSites,
-        names: &Names,
-        structure: &Structure,
+        code: &TestedCode<'_>,
     ) -> Option<(FailureHistory, (Ring, PathBuf))> {
         let named = row.file.as_ref().and_then(|path| {
             let file = self.rings.iter().find(|file| file.path == *path)?;
@@ -382,8 +370,7 @@ impl RecordedRun {
             })
         };
         let (file, placed) = named.or_else(of_thread)?;
-        let ring = RingSnapshot::whole(placed, &file.image);
-        let history = FailureHistory::read(&ring, program, names, structure);
+        let history = file.history(placed, code);
         Some((history, (placed.ring.clone(), file.path.clone())))
     }
 }
@@ -394,9 +381,7 @@ impl RecordedRun {
         &self,
         (history, (ring, path)): (&FailureHistory, &(Ring, PathBuf)),
         members: &[usize],
-        program: &ProgramSites,
-        names: &Names,
-        structure: &Structure,
+        code: &TestedCode<'_>,
     ) -> Option<(FailureHistory, (Ring, PathBuf))> {
         let file = self.rings.iter().find(|file| file.path == *path).filter(|_| history.passes_on)?;
         let threads = members.iter().map(|member| &self.spectra.threads[*member]);
@@ -404,8 +389,7 @@ impl RecordedRun {
         rings.retain(|placed| placed.ring.number != ring.number);
         rings.sort_by_key(|placed| placed.header.last_time);
         rings.into_iter().find_map(|placed| {
-            let ring = RingSnapshot::whole(placed, &file.image);
-            let history = FailureHistory::read(&ring, program, names, structure);
+            let history = file.history(placed, code);
             history.has_panic.then(|| (history, (placed.ring.clone(), path.clone())))
         })
     }
@@ -442,6 +426,11 @@ impl RingFile {
                     && header.status == qs_core::ring::Status::Panicked
             })
         })
+    }
+
+    /// The history of the thread of one of its rings.
+    fn history(&self, placed: &Placed, code: &TestedCode<'_>) -> FailureHistory {
+        FailureHistory::read(&self.rings, &self.image, placed, code)
     }
 
     fn read(path: PathBuf) -> Option<RingFile> {
