@@ -1,4 +1,4 @@
-//! What a report is made of and how, for the library.
+//! What a report is made of and how.
 
 use std::path::PathBuf;
 

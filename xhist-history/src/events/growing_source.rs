@@ -51,7 +51,7 @@ pub struct GrowingRings<'f> {
 impl<'f> GrowingRings<'f> {
     /// The rings that are in the file now, and all that is found in it.
     pub fn find(file: &'f File, path: &'f Path, options: &ReadOptions) -> (GrowingRings<'f>, Findings) {
-        let records = Records::new(options.known(), options.entries.fields).shared();
+        let records = Records::new(options).shared();
         let (followers, threads) = (Vec::new(), Vec::new());
         let mut growing = GrowingRings {
             file,

@@ -25,7 +25,7 @@ pub struct Merged {
     pub gap: Gap,
     /// The item; `None` for a gap at the end of the ring.
     pub item: Option<Item>,
-    /// An entry of another ring may have run within the item's bounds, which are wider than [`EXACT_TO`].
+    /// An entry of another ring may have run within the item's bounds, which are wider than a millisecond.
     pub uncertain: bool,
 }
 

@@ -9,9 +9,10 @@ use qs_core::record::trace;
 
 use super::frame_kind::{FrameKind, marked};
 use crate::model::{Record, Trace, What, visible};
+use crate::options::ReadOptions;
 use qs_host::{
     DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
-    TargetSymbols,
+    TargetDescription, TargetSymbols,
 };
 
 /// Starts of a target that are distinguished.
@@ -20,35 +21,53 @@ const MAX_STARTS: usize = 64;
 /// Makes records, and learns names from them.
 #[derive(Clone, Debug)]
 pub struct Records {
-    decoder: Decoder,
+    known: KnownTarget,
+    /// `None` before the first record: most rings have none.
+    decoder: Option<Decoder>,
     /// For each start of the target, all names that were recorded until it restarted.
     starts: Vec<TargetSymbols>,
     start: usize,
-    text: LineFormatter,
+    text: Option<LineFormatter>,
     with_fields: bool,
+}
+
+/// What is known of a target before its first record.
+#[derive(Clone, Debug)]
+struct KnownTarget {
+    target: TargetDescription,
+    names: Option<TargetSymbols>,
+}
+
+impl KnownTarget {
+    fn decoder(&self) -> Decoder {
+        Decoder::new(self.names.clone().unwrap_or_else(|| TargetSymbols::new(self.target)))
+    }
 }
 
 /// One for several rings.
 pub type SharedRecords = Rc<RefCell<Records>>;
 
 impl Records {
-    /// With what is known before the first record; fields are made if the report shows them.
-    pub fn new(known: TargetSymbols, with_fields: bool) -> Records {
+    /// With what the options know before the first record.
+    pub fn new(options: &ReadOptions) -> Records {
         Records {
-            decoder: Decoder::new(known),
+            known: KnownTarget { target: options.target, names: options.names.clone() },
+            decoder: None,
             starts: Vec::new(),
             start: 0,
-            text: LineFormatter::default(),
-            with_fields,
+            text: None,
+            with_fields: options.entries.fields,
         }
     }
 
     /// Goes back to the first record, now that all names are known.
     #[must_use]
-    pub fn rewound(mut self, known: TargetSymbols) -> Records {
-        self.starts.push(self.decoder.known.clone());
-        self.decoder = Decoder::new(known);
-        self.take_names();
+    pub fn rewound(mut self) -> Records {
+        if let Some(decoder) = self.decoder.take() {
+            self.starts.push(decoder.known);
+            self.decoder = Some(self.known.decoder());
+            self.take_names();
+        }
         self
     }
 
@@ -61,29 +80,32 @@ impl Records {
     pub fn learn(&mut self, frame: &Frame<'_>) {
         let mut starts = std::mem::take(&mut self.starts);
         let mut learner = NameLearner { starts: &mut starts, is_over: false };
-        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut learner);
+        let decoder = self.decoder.get_or_insert_with(|| self.known.decoder());
+        decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut learner);
         self.starts = starts;
     }
 
     /// Builds the record of a frame.
     pub fn build(&mut self, frame: &Frame<'_>) -> BuiltRecord {
-        let mut text = std::mem::take(&mut self.text);
+        let mut text = self.text.take().unwrap_or_default();
         let mut builder = RecordBuilder::new(&mut text, self.with_fields);
         let mut watcher = RestartWatcher { builder: &mut builder, is_over: false };
-        self.decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
+        let decoder = self.decoder.get_or_insert_with(|| self.known.decoder());
+        decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
         if watcher.is_over {
             self.start += 1;
             self.take_names();
         }
         let built = builder.built;
-        self.text = text;
+        self.text = Some(text);
         built
     }
 
     /// Takes the names that are recorded later in this start of the target.
     fn take_names(&mut self) {
-        if let Some(names) = self.starts.get(self.start).or(self.starts.last()) {
-            self.decoder.known.take_names(names);
+        let names = self.starts.get(self.start).or(self.starts.last());
+        if let Some((names, decoder)) = names.zip(self.decoder.as_mut()) {
+            decoder.known.take_names(names);
         }
     }
 }

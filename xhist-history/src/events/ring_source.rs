@@ -77,14 +77,14 @@ impl<'r> RingHistory<'r> {
 
     /// Reads the names in the records of a process: a name holds for all threads, at any time.
     fn records(&self, rings: impl Iterator<Item = usize>) -> SharedRecords {
-        let mut records = Records::new(self.options.known(), self.options.entries.fields);
+        let mut records = Records::new(self.options);
         for ring in rings.filter(|ring| self.surveys[*ring].records > 0) {
             whole_frames(&self.snapshots[ring], &mut |frame| {
                 records.learn(frame);
                 true
             });
         }
-        records.rewound(self.options.known()).shared()
+        records.rewound().shared()
     }
 }
 
@@ -204,7 +204,7 @@ impl EventSource for ThreadStatements<'_> {
     }
 
     fn read(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<Progress> {
-        let records = Records::new(self.options.known(), self.options.entries.fields).shared();
+        let records = Records::new(self.options).shared();
         let events = |ring: usize| {
             let clock = Clock::starting_at(self.surveys[ring].first_time);
             let written_out = self.options.entries.written_out;

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fmt;
+use std::sync::OnceLock;
 
 use super::file::{self, Definition};
 use super::text::{TextTemplate, push_list};
@@ -11,9 +12,14 @@ use crate::model::{Code, DescribedTrace, Severity, Trace, TraceClass};
 /// The formats of xhist's own events.
 const OURS: &str = include_str!("xhist.fmt");
 
-/// Names and texts of codes.
-#[derive(Clone, Debug)]
+/// Names and texts of codes. Those of xhist alone are read when the first event is described.
+#[derive(Clone, Debug, Default)]
 pub struct Formats {
+    table: OnceLock<FormatTable>,
+}
+
+#[derive(Clone, Debug, Default)]
+struct FormatTable {
     owners: BTreeMap<u32, NamedFormat>,
     codes: BTreeMap<(Code, Option<Severity>), NamedFormat>,
     opcodes: BTreeMap<u8, NamedFormat>,
@@ -47,29 +53,24 @@ impl fmt::Display for DefinitionConflict {
 
 impl std::error::Error for DefinitionConflict {}
 
-impl Default for Formats {
-    /// The formats of xhist's own events.
-    fn default() -> Formats {
-        let mut formats = Formats::none();
-        formats.add_ours();
-        formats
-    }
-}
-
 impl Formats {
     /// An empty table.
     pub fn none() -> Formats {
-        Formats { owners: BTreeMap::new(), codes: BTreeMap::new(), opcodes: BTreeMap::new() }
+        Formats { table: OnceLock::from(FormatTable::default()) }
+    }
+
+    fn table(&self) -> &FormatTable {
+        self.table.get_or_init(|| {
+            let mut table = FormatTable::default();
+            table.add_ours();
+            table
+        })
     }
 
     /// Adds the formats of xhist's own events. Those defined otherwise stay; returns those conflicts.
     pub fn add_ours(&mut self) -> Vec<DefinitionConflict> {
-        let mut others = Vec::new();
-        file::read(OURS.as_bytes(), &mut |line, said| {
-            let place = format!("the formats of xhist, line {line}");
-            others.extend(said.ok().and_then(|definition| self.add(definition, place).err()));
-        });
-        others
+        self.table();
+        self.table.get_mut().map(FormatTable::add_ours).unwrap_or_default()
     }
 
     /// Adds a definition.
@@ -77,43 +78,33 @@ impl Formats {
     /// # Errors
     /// An earlier definition differs. The earlier one stays.
     pub fn add(&mut self, definition: Definition, place: String) -> Result<(), DefinitionConflict> {
-        match definition {
-            Definition::Owner(major, name) => {
-                let row = NamedFormat { name, text: None, place };
-                add(&mut self.owners, major, row, format!("owner 0x{major:06x}"))
-            }
-            Definition::Code(code, severity, name, text) => {
-                let subject = format!("0x{:06x}:0x{:02x}", code.major(), code.minor());
-                add(&mut self.codes, (code, severity), NamedFormat { name, text, place }, subject)
-            }
-            Definition::Profile(opcode, name, text) => {
-                add(&mut self.opcodes, opcode, NamedFormat { name, text, place }, format!("profile {opcode}"))
-            }
-        }
+        self.table();
+        self.table.get_mut().map_or(Ok(()), |table| table.add(definition, place))
     }
 
     /// Major codes of owners with this name.
     pub fn majors(&self, name: &str) -> Vec<u32> {
-        self.owners.iter().filter(|(_, row)| row.name == name).map(|(major, _)| *major).collect()
+        self.table().owners.iter().filter(|(_, row)| row.name == name).map(|(major, _)| *major).collect()
     }
 
     /// Codes with this name.
     pub fn codes(&self, name: &str) -> Vec<Code> {
-        self.codes.iter().filter(|(_, row)| row.name == name).map(|((code, _), _)| *code).collect()
+        self.table().codes.iter().filter(|(_, row)| row.name == name).map(|((code, _), _)| *code).collect()
     }
 
     /// Opcodes with this name.
     pub fn opcodes(&self, name: &str) -> Vec<u8> {
-        self.opcodes.iter().filter(|(_, row)| row.name == name).map(|(opcode, _)| *opcode).collect()
+        self.table().opcodes.iter().filter(|(_, row)| row.name == name).map(|(opcode, _)| *opcode).collect()
     }
 
     /// Describes an event by its names and its text.
     pub fn describe(&self, event: &Trace) -> DescribedTrace {
+        let table = self.table();
         let row = match event.class {
             TraceClass::Exception { severity, code } => {
-                self.codes.get(&(code, Some(severity))).or_else(|| self.codes.get(&(code, None)))
+                table.codes.get(&(code, Some(severity))).or_else(|| table.codes.get(&(code, None)))
             }
-            TraceClass::Profile { opcode, .. } => self.opcodes.get(&opcode),
+            TraceClass::Profile { opcode, .. } => table.opcodes.get(&opcode),
         };
         let mut text = match row.and_then(|row| row.text.as_ref()) {
             Some(text) => text.of(event),
@@ -131,7 +122,7 @@ impl Formats {
         let head = match event.class {
             TraceClass::Exception { severity, code } => {
                 (described.class, described.meaning) = (severity.name(), Some(severity.meaning()));
-                described.owner = self.owners.get(&code.major()).map(|row| row.name.clone());
+                described.owner = table.owners.get(&code.major()).map(|row| row.name.clone());
                 head_of_code(code, &mut described)
             }
             TraceClass::Profile { opcode, data } => {
@@ -151,6 +142,33 @@ impl Formats {
             false => format!("{head} {}", described.text),
         };
         described
+    }
+}
+
+impl FormatTable {
+    fn add_ours(&mut self) -> Vec<DefinitionConflict> {
+        let mut others = Vec::new();
+        file::read(OURS.as_bytes(), &mut |line, said| {
+            let place = format!("the formats of xhist, line {line}");
+            others.extend(said.ok().and_then(|definition| self.add(definition, place).err()));
+        });
+        others
+    }
+
+    fn add(&mut self, definition: Definition, place: String) -> Result<(), DefinitionConflict> {
+        match definition {
+            Definition::Owner(major, name) => {
+                let row = NamedFormat { name, text: None, place };
+                add(&mut self.owners, major, row, format!("owner 0x{major:06x}"))
+            }
+            Definition::Code(code, severity, name, text) => {
+                let subject = format!("0x{:06x}:0x{:02x}", code.major(), code.minor());
+                add(&mut self.codes, (code, severity), NamedFormat { name, text, place }, subject)
+            }
+            Definition::Profile(opcode, name, text) => {
+                add(&mut self.opcodes, opcode, NamedFormat { name, text, place }, format!("profile {opcode}"))
+            }
+        }
     }
 }
 

@@ -85,8 +85,11 @@ pub fn load(places: &FormatPlaces, wanted: &TraceSelection) -> Result<TraceOptio
             _ => {}
         }
     }
-    let Loader { mut formats, mut remarks, mut wrongs, left_out, .. } = loader;
-    formats.add_ours().into_iter().for_each(|conflict| remarks.push(conflict.to_string()));
+    let Loader { mut formats, mut remarks, mut wrongs, left_out, read, .. } = loader;
+    match read.is_empty() {
+        true => formats = Formats::default(),
+        false => formats.add_ours().into_iter().for_each(|conflict| remarks.push(conflict.to_string())),
+    }
     if left_out > 0 {
         let (files, all) = (MAX_FILES, MAX_ALL >> 20);
         wrongs.push(format!("{left_out} .fmt files left out: more than {files}, or more than {all} MiB"));
