@@ -416,11 +416,9 @@ fn handlers_after_a_cut() {
             running.done().expect(0);
             assert_eq!(ends(&file), end_of_cut_storm(), "{what} {size}");
             let listing = report(zoo().path()).arg("--thread=main").arg(&file).done();
-            let early = place("cut_storm", "early");
-            assert!(
-                !Listing::parse(&listing.stdout).places().contains(&early),
-                "{what} {size}: nothing older"
-            );
+            let has_early = Listing::parse(&listing.stdout).places().contains(&place("cut_storm", "early"));
+            // The first ring may be in the part that is left.
+            assert!(*what == *"cut" || !has_early, "{what} {size}: nothing older");
         }
     }
 }
