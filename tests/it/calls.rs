@@ -338,7 +338,8 @@ fn rounds_of_tests() {
     for (tests, most, open) in
         [("--lib", 1, &["score", "tests::never_more"][..]), ("--doc", 0, &["Stack::pop"])]
     {
-        cargo(tree.path()).args("xhist test --quiet").arg(tests).done().expect(101);
+        let failed = cargo(tree.path()).args("xhist test --quiet").arg(tests).done().expect(101);
+        failed.check(!failed.stderr.contains("for no test"), "a documentation test is its own process");
         let done = report(tree.path()).args("--format calls-json last").succeed();
         let rows: Vec<Value> =
             done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
