@@ -114,6 +114,7 @@ impl CallStack {
     /// A statement of the structure runs: what it leaves, what it enters, and where it runs.
     pub(super) fn run(&mut self, id: StatementId) {
         self.debt = self.debt.saturating_sub(64);
+        self.panics.ran();
         let body = self.structure.body_of(id);
         let is_entry = self.structure.is_entry(id);
         let task = self.task.take().filter(|_| self.structure.body(body).kind.is_async());

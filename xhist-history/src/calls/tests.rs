@@ -206,13 +206,17 @@ fn Guard::drop of Drop
     assert_eq!(open, ["main", "main::{closure}", "f"]);
 }
 
-/// What is known of panics after these lines: the number of each that is not caught, and what ran since.
+/// What is known of panics after these lines: the number of each that is not caught, and what ran since. Of several, that which ended
+/// the thread has a `!`.
 fn open_panics(outline: &str, stream: &str) -> String {
     let names = map(outline);
     let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     run(&mut stack, stream);
-    let open = stack.open_panics().iter().map(|panic| format!("{} {:?}", panic.number, panic.since));
+    let end = stack.ending_panic().filter(|_| stack.open_panics().len() > 1).map(|panic| panic.number);
+    let mark = |number| if end == Some(number) { "!" } else { "" };
+    let open = stack.open_panics().iter();
+    let open = open.map(|panic| format!("{}{} {:?}", panic.number, mark(panic.number), panic.since));
     open.collect::<Vec<_>>().join(", ")
 }
 
@@ -291,7 +295,9 @@ fn Guard::drop of Drop
     fn Guard::drop closure
       s jump panic
   s";
-    assert_eq!(open_panics(outline, "2 3 p 5 7 p"), "0 Unwinding, 1 Unwinding");
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p"), "0! Unwinding, 1 Unwinding");
+    // It left the destructor, which is a panic of its own.
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p p"), "0 Unwinding, 1 Unwinding, 2! Unwinding");
     assert_eq!(open_panics(outline, "2 3 p 5 7 p 8"), "0 Unwinding");
 }
 
