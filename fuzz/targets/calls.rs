@@ -46,15 +46,15 @@ fuzz_target!(|input: &[u8]| {
         };
         stack.take(handler, entry);
         assert!(stack.moves().entered <= stack.depth());
-        if let ThreadEntry::Statement(_) = entry {
-            assert!(stack.depth() > 0);
-            tree.step(&stack, None, &mut take).unwrap();
-        } else {
-            tree.left(stack.moves(), &mut take).unwrap();
-        }
-        if let ThreadEntry::Again { statements, times } = entry {
-            let calls = stack.moves().folded.map_or(0, |folded| folded.calls);
-            tree.repetition(statements, times, calls, &mut take).unwrap();
+        match entry {
+            ThreadEntry::Statement(_) => {
+                assert!(stack.depth() > 0);
+                tree.step(&stack, None, &mut take).unwrap();
+            }
+            ThreadEntry::Again { statements, times } => {
+                tree.repetition(&stack, statements, times, &mut take).unwrap();
+            }
+            _ => tree.left(stack.moves(), &mut take).unwrap(),
         }
         if entry == ThreadEntry::Signal(0) {
             tree.note(NoteKind::Gap, String::new(), &mut take).unwrap();

@@ -106,10 +106,17 @@ fn crowd() {
 }
 
 fn signals() {
-    for (program, last, signal) in [("dies", "// second", "SIGABRT"), ("killed", "// kill", "SIGKILL")] {
+    let programs = [
+        ("dies", "a_destructor_panics", "// second", "SIGABRT"),
+        ("killed", "it_is_killed", "// kill", "SIGKILL"),
+    ];
+    for (program, name, last, signal) in programs {
         let done = test(&format!("--test {program}")).done().expect(101);
-        let title = format!(" died of {signal} (signal ");
+        let title = format!(": test {name} died of {signal} (signal ");
         done.check(done.stderr.contains(&title), &title);
+        done.check(!done.stderr.contains(" caught"), "no panic was caught");
+        let runs = report(tree().path()).args("runs").succeed().stdout;
+        done.check(runs.contains(&format!("1 test failed: {name}")), &runs);
         let listing = &done.stderr[done.stderr.find(&title).unwrap_or(0)..];
         let listing = listing.split("last statements of thread ").nth(1).unwrap_or_default();
         let place = place(&format!("tests/{program}.rs"), last);

@@ -16,6 +16,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
     Case::new("a_map_without_calls_is_refused", an_earlier_map_is_refused),
     Case::new("a_recursion_that_the_recorder_folded_has_its_depth", deep_recursion),
+    Case::new("a_recursion_that_the_recorder_folded_returns_from_its_calls", folded_returns),
     Case::new("loops_of_code_that_is_not_recorded_are_no_recursion", loops_outside),
     Case::new("rounds_of_a_property_and_of_a_documentation_test_are_a_loop", rounds_of_tests),
 ];
@@ -304,6 +305,18 @@ fn deep_recursion() {
     }
 }
 
+/// A deep recursion whose calls all return: none of them has an end that was not seen, and the one that is last is not below them.
+fn folded_returns() {
+    let file = ended(outside(), "returns");
+    let (calls, open) = (rows(&file, "call"), rows(&file, "open"));
+    let exits = calls.iter().filter(|row| row["function"] == "down").map(|row| row["exit"].as_str());
+    assert!(exits.clone().count() > 1 && exits.clone().all(|exit| exit == Some("returned")), "{calls:#?}");
+    let last = calls.iter().rfind(|row| row["function"] == "score").expect("a call");
+    assert_eq!((last["depth"].as_u64(), open[0]["depth"].as_u64()), (Some(1), Some(1)), "{last} {open:?}");
+    let text = report(outside().path()).args("calls").arg(&file).succeed().stdout;
+    assert!(!text.contains("end not seen"), "{text}");
+}
+
 /// What is open at the end of loops in a crate that is not recorded, and of a visitor of that crate.
 fn loops_outside() {
     let tree = outside();
@@ -325,7 +338,8 @@ fn rounds_of_tests() {
     for (tests, most, open) in
         [("--lib", 1, &["score", "tests::never_more"][..]), ("--doc", 0, &["Stack::pop"])]
     {
-        cargo(tree.path()).args("xhist test --quiet").arg(tests).done().expect(101);
+        let failed = cargo(tree.path()).args("xhist test --quiet").arg(tests).done().expect(101);
+        failed.check(!failed.stderr.contains("for no test"), "a documentation test is its own process");
         let done = report(tree.path()).args("--format calls-json last").succeed();
         let rows: Vec<Value> =
             done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();

@@ -87,6 +87,15 @@ fn caught_in_program() {
     done.check(places(text).last() == Some(&risky.as_str()), "a destructor catches nothing");
     done.check(text.contains(" ran after the panic (destructors, hooks);"), "it is a destructor");
 
+    let done = run("nested").expect(101);
+    let text = listing(&done);
+    let parse = place("src/lib.rs", "// parse");
+    done.check(
+        places(text).last() == Some(&parse.as_str()),
+        "a panic that a destructor catches is not the end",
+    );
+    done.check(!text.contains("caught\n"), "and the first one was not caught");
+
     let done = run("other").expect(101);
     let text = listing(&done);
     done.check(

@@ -9,7 +9,9 @@ use super::outcome::{RunnerRecord, shown_signal, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
 use crate::output::results::{Failed, Results};
-use xhist_history::runs::record::{CrashRecord, TestOutcome, TestRecord, is_documentation, is_thread_of};
+use xhist_history::runs::record::{
+    CrashRecord, TestOutcome, TestRecord, is_documentation, is_documentation_program, is_thread_of,
+};
 use xhist_instrument::map::MapFile;
 
 /// Rows of tests in `run.json`.
@@ -174,6 +176,19 @@ impl<'a> Find<'a, '_> {
     fn tests(&self, results: &Results) -> Failures<'a> {
         let mut tests = self.find_tests(results);
         let mut crashed = self.killed(results);
+        let map = MapFile::load(&self.run.map, &self.run.root).ok();
+        crashed.retain(|process| match map.as_ref().and_then(|map| test_that_died(map, process, results)) {
+            Some(ring) => {
+                let name = ring.header.thread_name().unwrap_or_default().to_owned();
+                tests.push(FailedTest {
+                    name,
+                    how: self.end_of(process),
+                    place: Some((process, Some(ring))),
+                });
+                false
+            }
+            None => true,
+        });
         let (documentation, unclear) = self.documentation(&results.failed, &mut tests);
         crashed.extend(documentation);
         Failures { tests, crashes: self.described(crashed), unclear }
@@ -245,7 +260,8 @@ impl<'a> Find<'a, '_> {
         tests: &mut Vec<FailedTest<'a>>,
     ) -> (Vec<&'a Process>, Option<usize>) {
         let failed: Vec<&Failed> = failed.iter().filter(|test| is_documentation(&test.name)).collect();
-        let is_program = |process: &&Process| !failed.is_empty() && process.program().starts_with("rust_out");
+        let is_program =
+            |process: &&Process| !failed.is_empty() && is_documentation_program(process.program());
         let bad = self.with_end(End::Panicked).chain(self.with_end(End::Died)).filter(is_program);
         let mut bad: Vec<&Process> = bad.collect();
         let (all, mut known) = (bad.len(), 0);
@@ -308,17 +324,39 @@ impl<'a> Find<'a, '_> {
     }
 }
 
+/// The thread of the test that ended its process, if it is known: the one that a signal ended, else the only test that had not
+/// ended.
+fn test_that_died<'a>(map: &MapFile, process: &'a Process, results: &Results) -> Option<&'a Ring> {
+    let has_ended = |name: &str| {
+        results.failed.iter().any(|test| test.name == name)
+            || results.others.iter().any(|(test, _)| test == name)
+    };
+    let is_test = |ring: &&Ring| {
+        let name = ring.header.thread_name().unwrap_or_default();
+        !has_ended(name) && !map.statements_of(|function| is_function(function, name)).is_empty()
+    };
+    let is_killed = |ring: &Ring| ring.header.status == Status::Killed;
+    let killed = process.rings.iter().find(|ring| is_killed(ring));
+    if killed.is_some() {
+        return killed.filter(is_test);
+    }
+    let open = |ring: &&Ring| matches!(ring.header.status, Status::Live | Status::Panicked);
+    let mut tests = process.rings.iter().filter(open).filter(is_test);
+    tests.next().filter(|_| tests.next().is_none())
+}
+
+/// Whether a function is that of a test. Paths of functions start at their file.
+fn is_function(function: &str, test: &str) -> bool {
+    let module = test.strip_suffix(function);
+    module.is_some_and(|module| module.is_empty() || module.ends_with("::"))
+}
+
 /// The thread that ran the test's function, among threads whose names are truncated.
 fn find_function<'a>(
     map: &MapFile,
     name: &str,
     places: &[(&'a Process, &'a Ring)],
 ) -> Option<(&'a Process, &'a Ring)> {
-    // Paths of functions start at their file.
-    let is_it = |function: &str| {
-        let module = name.strip_suffix(function);
-        module.is_some_and(|module| module.is_empty() || module.ends_with("::"))
-    };
-    let statements = map.statements_of(is_it);
+    let statements = map.statements_of(|function| is_function(function, name));
     places.iter().find(|(process, ring)| process.has_any(ring, &statements)).copied()
 }

@@ -3,7 +3,7 @@
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 use super::code::{Code, ListedStatement};
-use crate::calls::{BodyId, CallStack, Handler, Reentries, Reentry, ThreadEntry};
+use crate::calls::{BodyId, CallStack, FoldedCalls, Handler, Reentries, Reentry, ThreadEntry};
 use crate::model::Names;
 
 /// Statements of a loop that are compared with those before them.
@@ -196,13 +196,23 @@ impl<'c> Activations<'c> {
     /// The next entry of the thread.
     pub fn take(&mut self, names: &Names, (handler, entry): (Handler, ThreadEntry)) {
         let statement = self.code.follow(names, &mut self.stack, (handler, entry));
-        if statement.is_some() || !self.stack.moves().left.is_empty() {
-            self.follow();
+        let mut left = self.stack.moves().left.len();
+        if let ThreadEntry::Again { statements, times } = entry {
+            let of_handlers = self.stack.moves().of_handlers;
+            left -= of_handlers;
+            self.end_behind(self.open.len().saturating_sub(of_handlers));
+            self.repeat(statements as u64, times);
         }
-        match (statement, entry) {
-            (Some(statement), _) => self.statement(statement),
-            (None, ThreadEntry::Again { statements, times }) => self.repeat(statements as u64, times),
-            _ => {}
+        for FoldedCalls { below, calls } in &self.stack.moves().unfolded {
+            if let Some(call) = self.open.get_mut(*below) {
+                call.folded = call.folded.saturating_sub(*calls);
+            }
+        }
+        if statement.is_some() || left + self.stack.moves().entered > 0 {
+            self.follow(left);
+        }
+        if let Some(statement) = statement {
+            self.statement(statement);
         }
     }
 
@@ -217,8 +227,8 @@ impl<'c> Activations<'c> {
     }
 
     /// Ends and begins calls as the stack did. A repetition may have ended some of them before.
-    fn follow(&mut self) {
-        let (left, entered) = (self.stack.moves().left.len(), self.stack.moves().entered);
+    fn follow(&mut self, left: usize) {
+        let entered = self.stack.moves().entered;
         let early = std::mem::take(&mut self.ended_early);
         self.end_behind(self.open.len().saturating_sub(left.saturating_sub(early)));
         for above in (0..entered + early.saturating_sub(left)).rev() {

@@ -139,13 +139,13 @@ impl Tail {
             code.follow(names, &mut stack, *item);
             panics.extend((item.1 == ThreadEntry::Panic).then_some(index));
         }
-        let open = stack.open_panics().last().filter(|_| may_fail);
-        let caught = match open {
-            Some(open) => &panics[..open.number],
-            None => &panics[..],
-        };
-        let ending = open.map_or(here, |open| ended(panics[open.number], open.since));
-        Ending { caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
+        let end = stack.ending_panic().filter(|_| may_fail);
+        let last = end.map_or(panics.len(), |end| end.number);
+        let is_open = |number: usize| stack.open_panics().iter().any(|open| open.number == number);
+        let caught =
+            (0..last).filter(|number| end.is_none() || !is_open(*number)).map(|number| panics[number]);
+        let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
+        Ending { caught: (caught.clone().count(), caught.last().unwrap_or_default()), ..ending }
     }
 
     /// When an item came that is a mark.

@@ -1,6 +1,6 @@
 //! An activation: one execution of a body. What a statement changes about the stack of activations.
 
-use super::descent::Descent;
+use super::descent::FoldedCalls;
 use super::structure::{BodyId, StatementId};
 
 /// One execution of a function, a closure or an async block that has not been left, as far as the statements show.
@@ -89,8 +89,14 @@ pub struct Moves {
     pub entered: usize,
     /// Statements allow another reading of this step.
     pub is_uncertain: bool,
+    /// Of `left`, the first ones are those of handlers that ended before the entry.
+    pub of_handlers: usize,
+    /// Of a repetition, the index of the outermost activation that its statements ran in before.
+    pub round: Option<usize>,
     /// Calls of a repetition that were not left.
-    pub folded: Option<Descent>,
+    pub folded: Option<FoldedCalls>,
+    /// Calls of earlier repetitions that were left. The activations above them stand for them.
+    pub unfolded: Vec<FoldedCalls>,
     /// A future that was dropped while it waited.
     pub cancelled: Option<Activation>,
 }
@@ -100,7 +106,10 @@ impl Moves {
         self.left.clear();
         self.entered = 0;
         self.is_uncertain = false;
+        self.of_handlers = 0;
+        self.round = None;
         self.folded = None;
+        self.unfolded.clear();
         self.cancelled = None;
     }
 }

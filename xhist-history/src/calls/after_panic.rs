@@ -27,6 +27,11 @@ impl CallStack {
         self.panics.open()
     }
 
+    /// The panic that ended the thread, if one did.
+    pub fn ending_panic(&self) -> Option<&OpenPanic> {
+        self.panics.end()
+    }
+
     /// The number of the newest panic that was caught, if it can be passed on.
     pub fn caught_panic(&self) -> Option<usize> {
         self.panics.caught()
@@ -35,7 +40,7 @@ impl CallStack {
     /// The functions that were entered and not left, the outermost first: those at the panic if the thread has died of
     /// one, else those on the stack. A bottom activation that has run its last statement is not open if the thread ended.
     pub fn open(&self, has_ended: bool) -> Vec<&Activation> {
-        if let Some(panic) = self.panics.open().last() {
+        if let Some(panic) = self.panics.end() {
             return panic.at.iter().collect();
         }
         if has_ended && self.slots.iter().all(|slot| self.structure.may_end(slot.activation.statement)) {

@@ -72,6 +72,7 @@ impl CallStack {
         if self.interrupts.is_empty() && entry != ThreadEntry::Gap {
             self.go_to(handler);
         }
+        self.moves.of_handlers = self.moves.left.len();
         match entry {
             ThreadEntry::Again { statements, times } => self.run_again(statements, times),
             ThreadEntry::Panic => self.panic(),
@@ -96,6 +97,7 @@ impl CallStack {
     pub fn step(&mut self, handler: Handler, id: StatementId) -> &Moves {
         self.moves.clear();
         self.go_to(handler);
+        self.rounds.earn();
         self.run(id);
         &self.moves
     }

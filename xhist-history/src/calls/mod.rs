@@ -26,7 +26,7 @@ mod tree;
 
 pub use activation::{Activation, Exit, Left, Moves};
 pub use callee::{Call, CallKind};
-pub use descent::Descent;
+pub use descent::FoldedCalls;
 pub use entry::ThreadEntry;
 pub use levels::Handler;
 pub use panics::{OpenPanic, SincePanic};

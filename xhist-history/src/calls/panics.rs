@@ -27,6 +27,8 @@ pub struct OpenPanic {
     pub at: Vec<Activation>,
     /// How many activations of that stack are still there.
     depth: usize,
+    /// No statement ran since the panic before: that one may not leave a destructor, so this one ends the process.
+    is_abort: bool,
 }
 
 /// The panics of a thread.
@@ -37,14 +39,28 @@ pub(super) struct Panics {
     open: Vec<OpenPanic>,
     /// The newest one that was caught: it may be passed on.
     caught: Option<OpenPanic>,
+    /// No statement ran since the newest one.
+    is_newest: bool,
 }
 
 impl Panics {
     /// The thread panicked, with this stack of this depth.
     pub fn begin(&mut self, at: Vec<Activation>, depth: usize) {
         self.open.truncate(MAX_NESTED - 1);
-        self.open.push(OpenPanic { number: self.count, since: SincePanic::Unwinding, at, depth });
+        let is_abort = std::mem::replace(&mut self.is_newest, true) && !self.open.is_empty();
+        self.open.push(OpenPanic { number: self.count, since: SincePanic::Unwinding, at, depth, is_abort });
         self.count += 1;
+    }
+
+    /// A statement ran.
+    pub fn ran(&mut self) {
+        self.is_newest = false;
+    }
+
+    /// The one that ended the thread, if one did. A panic in a destructor that runs because of another one was caught there:
+    /// otherwise it ends the process by one more panic.
+    pub fn end(&self) -> Option<&OpenPanic> {
+        self.open.last().filter(|panic| panic.is_abort).or(self.open.first())
     }
 
     /// Those that are not known to be caught, the first one first.

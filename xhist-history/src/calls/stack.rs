@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use super::activation::{Activation, Exit, Left, Moves};
+use super::descent::Found;
 use super::panics::Panics;
 use super::parked::{Parked, Resumed};
 use super::rounds::Rounds;
@@ -113,21 +114,27 @@ impl CallStack {
     /// A statement of the structure runs: what it leaves, what it enters, and where it runs.
     pub(super) fn run(&mut self, id: StatementId) {
         self.debt = self.debt.saturating_sub(64);
+        self.panics.ran();
         let body = self.structure.body_of(id);
         let is_entry = self.structure.is_entry(id);
         let task = self.task.take().filter(|_| self.structure.body(body).kind.is_async());
         let found = match task {
             Some(task) if !is_entry => {
                 let is_it = |slot: &Slot| slot.activation.task == Some(task) && slot.activation.body == body;
-                self.slots.iter().rposition(is_it).filter(|index| *index >= self.floor())
+                let index = self.slots.iter().rposition(is_it).filter(|index| *index >= self.floor());
+                index.map(|index| Found { index, gap: None })
             }
             _ if is_entry => None,
             _ => self.find(body, id),
         };
         let is_gap = std::mem::take(&mut self.has_gap);
         match found {
-            Some(index) => {
-                self.moves.is_uncertain = task.is_none()
+            Some(Found { index, gap: Some(gap) }) => {
+                self.go_on_folded(gap, index);
+                self.panics.go_on(index + 1);
+            }
+            Some(Found { index, gap: None }) => {
+                self.moves.is_uncertain |= task.is_none()
                     && (self.has_other_reading(index, id)
                         || self.structure.body(body).kind.is_async()
                             && self.parked.has(|other| self.can_go_on(other, id)));
@@ -142,9 +149,7 @@ impl CallStack {
         }
         self.moves.is_uncertain |= is_gap;
         self.move_to(id);
-        if self.floors.is_empty() {
-            self.rounds.push(id, self.slots.len() - 1);
-        }
+        self.rounds.push(self.floors.len(), id, self.slots.len() - 1);
         if self.structure.info(id).panics.resumes {
             self.panics.resume(self.slots.len());
         }
@@ -156,14 +161,24 @@ impl CallStack {
     }
 
     /// The topmost activation of a body from which a statement can be reached.
-    pub(super) fn find(&self, body: BodyId, id: StatementId) -> Option<usize> {
+    pub(super) fn find(&self, body: BodyId, id: StatementId) -> Option<Found> {
         let mut at = self.top_of[body.0 as usize];
         let dead = self.dead();
+        let is_dead = |index: usize| dead.as_ref().is_some_and(|dead| dead.contains(&index));
+        let gaps = self.rounds.gaps.iter().enumerate().rev();
+        let mut gaps = gaps.take_while(|(_, gap)| gap.below >= self.floor()).peekable();
         for _ in 0..MAX_SEARCHED {
-            let slot = self.slots.get(at as usize).filter(|_| at as usize >= self.floor())?;
-            let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&(at as usize)));
-            if !is_dead && self.structure.reaches(slot.activation.statement, id) {
-                return Some(at as usize);
+            let slot = self.slots.get(at as usize).filter(|_| at as usize >= self.floor());
+            while let Some((index, gap)) = gaps.next_if(|(_, gap)| slot.is_none() || gap.below > at as usize)
+            {
+                let position = gap.position(&self.structure, body, id).filter(|_| !is_dead(gap.below));
+                if let Some(position) = position {
+                    return Some(Found { index: gap.below + position, gap: Some(index) });
+                }
+            }
+            let slot = slot?;
+            if !is_dead(at as usize) && self.structure.reaches(slot.activation.statement, id) {
+                return Some(Found { index: at as usize, gap: None });
             }
             at = slot.below;
         }
@@ -261,7 +276,11 @@ impl CallStack {
                 parked.clear();
             }
             let exit = if has_awaited && exit == Exit::Parked { Exit::Returned } else { exit };
-            self.moves.left.push(Left { activation: slot.activation, exit, depth: above });
+            // What a repetition entered and left is no change.
+            match self.moves.entered.checked_sub(1) {
+                Some(entered) => self.moves.entered = entered,
+                None => self.moves.left.push(Left { activation: slot.activation, exit, depth: above }),
+            }
         }
         if !parked.is_empty() {
             parked.reverse();
@@ -352,30 +371,44 @@ impl CallStack {
         let is_bottom = self.slots.len() == self.floor();
         let was_cut = !is_entry && is_bottom;
         let in_unwinding = self.panics.depth().is_some();
-        self.push(Activation {
-            id: self.next_id,
-            body,
-            statement: StatementId(0),
-            called_from: self.top().map(|top| top.statement),
+        let activation = Activation {
             entered_before: !is_entry,
             is_uncertain: caller.is_uncertain || !is_entry && !was_cut,
-            is_resumed: false,
             in_unwinding,
             is_handler: is_bottom && !self.floors.is_empty(),
             is_named: caller.call.is_some(),
             task,
+            ..self.activation(body)
+        };
+        self.push(activation);
+        self.moves.entered += 1;
+        self.moves.is_uncertain |= caller.is_uncertain;
+    }
+
+    /// A new activation of a body, called by the topmost one.
+    pub(super) fn activation(&mut self, body: BodyId) -> Activation {
+        self.next_id += 1;
+        Activation {
+            id: self.next_id - 1,
+            body,
+            statement: StatementId(0),
+            called_from: self.top().map(|top| top.statement),
+            entered_before: false,
+            is_uncertain: false,
+            is_resumed: false,
+            in_unwinding: false,
+            is_handler: false,
+            is_named: false,
+            task: None,
             has_resumed: false,
             ended: None,
             callee_returned: false,
             callee: None,
             values: Vec::new(),
-        });
-        self.next_id += 1;
-        self.moves.entered += 1;
-        self.moves.is_uncertain |= caller.is_uncertain;
+        }
     }
 
-    fn push(&mut self, activation: Activation) {
+    pub(super) fn push(&mut self, activation: Activation) {
         let body = activation.body.0 as usize;
         let below = self.top_of[body];
         self.top_of[body] = self.slots.len() as u32;
@@ -434,6 +467,17 @@ impl CallStack {
             self.moves.entered += 1;
         }
         self.moves.is_uncertain |= found.is_uncertain;
+    }
+
+    /// The topmost activation is at this statement.
+    pub(super) fn wait_at(&mut self, id: StatementId) {
+        let Some(slot) = self.slots.last_mut() else { return };
+        slot.activation.statement = id;
+        let first = slot.frames;
+        while self.frames.len() > first {
+            self.pop_frame();
+        }
+        self.push_around(id);
     }
 
     /// The frames of a statement and of those around it.

@@ -206,13 +206,17 @@ fn Guard::drop of Drop
     assert_eq!(open, ["main", "main::{closure}", "f"]);
 }
 
-/// What is known of panics after these lines: the number of each that is not caught, and what ran since.
+/// What is known of panics after these lines: the number of each that is not caught, and what ran since. Of several, that which ended
+/// the thread has a `!`.
 fn open_panics(outline: &str, stream: &str) -> String {
     let names = map(outline);
     let structure = Arc::new(Structure::of(&names));
     let mut stack = CallStack::new(&structure);
     run(&mut stack, stream);
-    let open = stack.open_panics().iter().map(|panic| format!("{} {:?}", panic.number, panic.since));
+    let end = stack.ending_panic().filter(|_| stack.open_panics().len() > 1).map(|panic| panic.number);
+    let mark = |number| if end == Some(number) { "!" } else { "" };
+    let open = stack.open_panics().iter();
+    let open = open.map(|panic| format!("{}{} {:?}", panic.number, mark(panic.number), panic.since));
     open.collect::<Vec<_>>().join(", ")
 }
 
@@ -291,7 +295,9 @@ fn Guard::drop of Drop
     fn Guard::drop closure
       s jump panic
   s";
-    assert_eq!(open_panics(outline, "2 3 p 5 7 p"), "0 Unwinding, 1 Unwinding");
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p"), "0! Unwinding, 1 Unwinding");
+    // It left the destructor, which is a panic of its own.
+    assert_eq!(open_panics(outline, "2 3 p 5 7 p p"), "0 Unwinding, 1 Unwinding, 2! Unwinding");
     assert_eq!(open_panics(outline, "2 3 p 5 7 p 8"), "0 Unwinding");
 }
 
@@ -858,4 +864,143 @@ fn looping
     assert_eq!(after("7 9", 2), (Some(2_000), 2_002));
     // No recursion: the caller runs in each round.
     assert_eq!(after("11 12 13 4", 2), (None, 2));
+}
+
+/// The calls after these entries, and their depth with those of folded rounds.
+fn depth(outline: &str, stream: &str) -> (String, u64) {
+    let names = map(outline);
+    let mut stack = CallStack::new(&Arc::new(Structure::of(&names)));
+    run(&mut stack, stream);
+    (tree(outline, stream), stack.depth() as u64 + stack.folded_below(stack.depth()))
+}
+
+#[test]
+fn a_folded_recursion_returns_from_all_of_its_calls() {
+    let one = "\
+fn main
+  s down
+  s
+fn down
+  s
+  s down
+  s helper
+fn helper
+  s
+  s
+";
+    let of = |stream: &str| depth(one, stream);
+    let (down, up) = ("2 5 6 5 6 2x1000 5", "7 9 10 7 9 10");
+    assert_eq!(of(down).1, 1_004);
+    assert_eq!(of(&format!("{down} 7 9 10")).1, 1_005);
+    // The round above stands for those that are folded.
+    assert_eq!(of(&format!("{down} {up} {up} {up}")).1, 1_000);
+    let calls = "main(down(down(down(helper) helper helper helper helper helper)))";
+    assert_eq!(of(&format!("{down} {up} {up} {up}")).0, calls);
+    // All but the outermost one: those on the stack are left, and the others are counted.
+    let folded = format!("{down} {up} 3x1000");
+    assert_eq!(of(&folded).1, 4);
+    // The second `helper` is that of the last round.
+    let calls = "main(down(down(down(helper) helper helper) helper))".to_owned();
+    assert_eq!(of(&format!("{folded} 7 9 10 3")), (calls, 1));
+    // Too many: what is not known to end is not left.
+    assert_eq!(of(&format!("{down} {up} 3x5000 3")).1, 1);
+}
+
+#[test]
+fn a_folded_recursion_of_two_functions_returns_from_all_of_its_calls() {
+    let two = "\
+fn main
+  s even
+  s
+fn even
+  s odd
+  s
+fn odd
+  s even
+  s
+";
+    let down = "2 5 8 5 8 2x1000 5";
+    assert_eq!(depth(two, down).1, 2_006);
+    assert_eq!(depth(two, &format!("{down} 6 9 6 9 6 9")).1, 2_001);
+    let (calls, left) = depth(two, &format!("{down} 6 9 6 9 6 2x1002 3"));
+    assert_eq!((calls.matches('#').count(), left), (0, 1), "{calls}");
+}
+
+#[test]
+fn a_round_may_be_as_long_as_a_recorder_folds() {
+    let lines: String = (0..6_000).map(|_| "  s\n").collect();
+    let outline = format!("fn down\n{lines}  s down\n  s\n");
+    let round = (2..=6_002).map(|line| line.to_string()).collect::<Vec<_>>().join(" ");
+    assert_eq!(depth(&outline, &format!("{round} {round} 6001x50")).1, 52);
+    assert_eq!(depth(&outline, &format!("{round} {round} 6001x50 6003 1x51")).1, 1);
+}
+
+/// A recursion of one or two functions: what each call runs before and after it calls the next.
+const RECURSIONS: [(&str, &[&[&str]], &[&[&str]]); 4] = [
+    ("fn main\n  s f\n  s\nfn f\n  s\n  s f\n  s\n", &[&["5", "6"]], &[&["7"]]),
+    (
+        "fn main\n  s f\n  s\nfn f\n  s\n  s g\n  s f\n  s g\n  s\nfn g\n  s\n  s\n",
+        &[&["5", "6", "11", "12", "7"]],
+        &[&["8", "11", "12", "9"]],
+    ),
+    (
+        "fn main\n  s f\n  s\nfn f\n  s h\n  s\nfn h\n  s\n  s f\n  s\n  s\n",
+        &[&["5"], &["8", "9"]],
+        &[&["6"], &["10", "11"]],
+    ),
+    (
+        "fn main\n  s f\n  s\nfn f\n  loop\n    s\n    s f\n    s\n  s\n",
+        &[&["5", "6", "7"]],
+        &[&["8", "6", "8", "9"]],
+    ),
+];
+
+/// Replaces parts that repeat what is before them, as a recorder does, if `folds` says so for the position. Each entry has its
+/// position.
+fn folded(lines: &[&str], folds: &[bool]) -> Vec<(usize, String)> {
+    let (mut at, mut entries) = (0, Vec::new());
+    while at < lines.len() {
+        let times = |length: usize| {
+            let round = &lines[at - length..at];
+            lines[at..].chunks(length).take_while(|chunk| *chunk == round).count()
+        };
+        let best = (1..=at.min(12)).map(|length| (times(length) * length, length)).max();
+        let best = best.filter(|(all, _)| *all > 0 && folds[at % folds.len()]);
+        let (all, entry) = match best {
+            Some((all, length)) => (all, format!("{length}x{}", all / length)),
+            None => (1, lines[at].to_owned()),
+        };
+        at += all;
+        entries.push((at - 1, entry));
+    }
+    entries
+}
+
+proptest::proptest! {
+    /// The depth is that of the same history without folds, behind every entry.
+    #[test]
+    fn a_fold_changes_no_depth(
+        kind in 0..RECURSIONS.len(),
+        depth in 1usize..40,
+        folds in proptest::collection::vec(proptest::bool::ANY, 1..9),
+    ) {
+        let (outline, down, up) = RECURSIONS[kind];
+        let mut lines = vec!["2"];
+        (0..depth).for_each(|call| lines.extend(down[call % down.len()]));
+        // The innermost one calls nothing.
+        (0..depth).rev().for_each(|call| lines.extend(up[call % up.len()]));
+        lines.push("3");
+        let structure = Arc::new(Structure::of(&map(outline)));
+        let depth = |stack: &CallStack| stack.depth() as u64 + stack.folded_below(stack.depth());
+        let (mut plain, mut depths) = (CallStack::new(&structure), Vec::new());
+        for line in &lines {
+            run(&mut plain, line);
+            depths.push(depth(&plain));
+        }
+        let mut stack = CallStack::new(&structure);
+        for (at, entry) in folded(&lines, &folds) {
+            run(&mut stack, &entry);
+            proptest::prop_assert_eq!(depth(&stack), depths[at], "behind {} of {:?}", at, folded(&lines, &folds));
+        }
+    }
 }

@@ -178,36 +178,6 @@ pub struct CallTree {
     kept: usize,
     /// The newest time.
     now: Option<u64>,
-    /// The depth at the newest statements.
-    depths: Depths,
-}
-
-/// The depth of the newest statements, to find the smallest one of a repetition.
-#[derive(Debug, Default)]
-struct Depths {
-    newest: Vec<u32>,
-    next: usize,
-}
-
-impl Depths {
-    const WINDOW: usize = 1 << 15;
-
-    fn push(&mut self, depth: usize) {
-        let depth = u32::try_from(depth).unwrap_or(u32::MAX);
-        if self.newest.len() < Depths::WINDOW {
-            self.newest.push(depth);
-        } else {
-            self.newest[self.next] = depth;
-        }
-        self.next = (self.next + 1) % Depths::WINDOW;
-    }
-
-    /// The smallest depth among the newest statements.
-    fn smallest(&self, statements: usize) -> Option<usize> {
-        let len = self.newest.len();
-        let newest = (1..=statements.min(len)).map(|back| self.newest[(self.next + len - back) % len]);
-        newest.min().map(|depth| depth as usize)
-    }
 }
 
 impl CallTree {
@@ -219,11 +189,7 @@ impl CallTree {
         let moves = stack.moves();
         self.left(moves, take)?;
         self.now = time.or(self.now);
-        for activation in stack.entered() {
-            let node = CallNode::leaf(subject(activation, None));
-            self.open.push(OpenCall { node, is_written: false, start: time });
-            self.kept += 1;
-        }
+        self.enter(stack, time);
         if let Some(top) = self.open.last_mut() {
             top.node.own += 1;
             top.node.statements += 1;
@@ -231,11 +197,19 @@ impl CallTree {
                 *is_uncertain |= moves.is_uncertain;
             }
         }
-        self.depths.push(self.open.len());
         while self.kept > MAX_KEPT && self.written < self.open.len() {
             self.write_outermost(take)?;
         }
         Ok(())
+    }
+
+    /// The newest entry entered calls.
+    fn enter(&mut self, stack: &CallStack, time: Option<u64>) {
+        for activation in stack.entered() {
+            let node = CallNode::leaf(subject(activation, None));
+            self.open.push(OpenCall { node, is_written: false, start: time });
+            self.kept += 1;
+        }
     }
 
     /// The parameters of the topmost call.
@@ -263,25 +237,35 @@ impl CallTree {
     /// # Errors
     /// Those of `take`.
     pub fn left(&mut self, moves: &Moves, take: TakeRow<'_>) -> io::Result<()> {
-        moves.left.iter().try_for_each(|left| self.leave(left, Some(left.exit), take))
+        self.leave_all(&moves.left, take)
     }
 
-    /// The newest statements ran again.
+    fn leave_all(&mut self, left: &[Left], take: TakeRow<'_>) -> io::Result<()> {
+        left.iter().try_for_each(|left| self.leave(left, Some(left.exit), take))
+    }
+
+    /// The newest statements ran again; `stack` is the stack behind it.
     ///
     /// # Errors
     /// Those of `take`.
     pub fn repetition(
         &mut self,
+        stack: &CallStack,
         statements: usize,
         times: u64,
-        calls: u64,
         take: TakeRow<'_>,
     ) -> io::Result<()> {
-        let depth = self.depths.smallest(statements).unwrap_or(0).min(self.open.len());
-        let statements = statements as u64;
+        let moves = stack.moves();
+        let (of_handlers, of_rounds) = moves.left.split_at(moves.of_handlers);
+        self.leave_all(of_handlers, take)?;
+        let depth = moves.round.map_or(self.open.len(), |index| index + 1).min(self.open.len());
+        let (statements, calls) = (statements as u64, moves.folded.map_or(0, |folded| folded.calls));
         let mut node = CallNode::leaf(NodeSubject::Repetition { statements, times, calls });
         node.statements = statements.saturating_mul(times);
-        self.add(depth, node, take)
+        self.add(depth, node, take)?;
+        self.leave_all(of_rounds, take)?;
+        self.enter(stack, self.now);
+        Ok(())
     }
 
     /// Ends the thread. `stack` are the activations that are still there, the outermost first; `exit` says how they ended,
@@ -314,6 +298,11 @@ impl CallTree {
         }
         node.ticks = start.zip(self.now).map_or(0, |(start, now)| now.saturating_sub(start));
         let depth = self.open.len();
+        if !is_written && node.own == 0 && node.children.is_empty() {
+            // It ran in a repetition, which counts it.
+            self.kept = self.kept.saturating_sub(node.size);
+            return Ok(());
+        }
         if !is_written {
             node.seal();
             // It is kept as a child from now on.

@@ -192,6 +192,11 @@ pub fn is_documentation(test: &str) -> bool {
     test.contains(" - ") && test.contains("(line ")
 }
 
+/// Whether a program is that of a documentation test. rustdoc gives all of them this name.
+pub fn is_documentation_program(program: &str) -> bool {
+    program.starts_with("rust_out")
+}
+
 /// A file of the directory; `None` if its name leads out of it.
 fn inside(directory: &Path, name: &Path) -> Option<PathBuf> {
     let is_inside = name.components().all(|part| matches!(part, Component::Normal(_)));

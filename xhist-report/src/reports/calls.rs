@@ -122,7 +122,7 @@ impl<'o> Calls<'o> {
         let mut take = |depth: usize, row: TreeRow<'_>| rows.row(depth, row, out);
         for entry in ThreadEntry::all(&event.gap, item) {
             let moves = stack.take(handler, entry);
-            if !matches!(entry, ThreadEntry::Statement(_)) {
+            if !matches!(entry, ThreadEntry::Statement(_) | ThreadEntry::Again { .. }) {
                 tree.left(moves, &mut take)?;
             }
             match entry {
@@ -133,8 +133,7 @@ impl<'o> Calls<'o> {
                 ThreadEntry::Again { statements, times } => {
                     let all = times.saturating_mul(statements as u64);
                     self.statements = self.statements.saturating_add(all);
-                    let calls = moves.folded.map_or(0, |folded| folded.calls);
-                    tree.repetition(statements, times, calls, &mut take)?;
+                    tree.repetition(stack, statements, times, &mut take)?;
                 }
                 ThreadEntry::Gap => tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?,
                 ThreadEntry::Panic => {

@@ -5,6 +5,8 @@ use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
 
+use xhist_history::runs::record::is_documentation_program;
+
 use super::spectra::Spectra;
 
 /// Longest chain of processes that start each other.
@@ -45,9 +47,17 @@ impl Owners {
         Owners { of_threads, of_processes, processes }
     }
 
+    /// Whether an owner is a process that is a test itself.
+    pub fn is_test(&self, owner: TestOwner) -> bool {
+        matches!(owner, TestOwner::Process(pid) if self.of_processes.get(&pid) == Some(&owner))
+    }
+
     /// The processes of an owner, each with its file of spectra, in the order of their starts.
     pub fn started_by(&self, owner: impl Fn(TestOwner) -> bool) -> impl Iterator<Item = &(u32, PathBuf)> {
-        let is_its = move |pid: &u32| self.of_processes.get(pid).is_some_and(|found| owner(*found));
+        let is_its = move |pid: &u32| {
+            let found = self.of_processes.get(pid).filter(|found| **found != TestOwner::Process(*pid));
+            found.is_some_and(|found| owner(*found))
+        };
         self.processes.iter().filter(move |(pid, _)| is_its(pid))
     }
 }
@@ -63,6 +73,8 @@ struct Find<'s> {
     recorded: HashSet<u32>,
     /// Threads of tests in each process.
     tests: HashMap<u32, Vec<usize>>,
+    /// Processes that are documentation tests. The program that runs them all starts each.
+    documentation: HashSet<u32>,
     /// Owners of processes that were asked for.
     known: RefCell<HashMap<u32, Option<TestOwner>>>,
 }
@@ -80,13 +92,16 @@ impl Find<'_> {
             }
         }
         let mut starts: HashMap<u32, Vec<(u32, u32)>> = HashMap::new();
+        let mut documentation = HashSet::new();
         for (start, file) in &spectra.starts {
             starts.entry(start.pid).or_default().push((start.parent, start.thread));
             if is_own_file(file, start.pid) {
                 recorded.insert(start.pid);
+                let name = file.file_name().unwrap_or_default();
+                documentation.extend(is_documentation_program(&name.to_string_lossy()).then_some(start.pid));
             }
         }
-        Find { spectra, roots, threads, starts, recorded, tests, known: RefCell::default() }
+        Find { spectra, roots, threads, starts, recorded, tests, documentation, known: RefCell::default() }
     }
 
     /// Recorded processes with their files. Parents note starts in order.
@@ -106,6 +121,9 @@ impl Find<'_> {
 
     /// The owner of a process that another recorded process started, through others that may not be recorded.
     fn owner(&self, pid: u32, depth: usize) -> Option<TestOwner> {
+        if self.documentation.contains(&pid) {
+            return Some(TestOwner::Process(pid));
+        }
         if let Some(known) = self.known.borrow().get(&pid) {
             return *known;
         }
@@ -203,6 +221,20 @@ mod tests {
             spectra.add(Path::new("tool-20.spectra"), &child);
             assert_eq!(Owners::of(&spectra).of_threads.last(), Some(&expected));
         }
+    }
+
+    #[test]
+    fn a_documentation_test_is_its_process() {
+        let mut spectra = Spectra::default();
+        spectra.add(Path::new("rust_out-1.spectra"), &[start(1, 99, 0), start(2, 1, 1)].concat());
+        let test = [start(2, 1, 0), of_process(2, "main", 1, 0), start(3, 2, 1)].concat();
+        spectra.add(Path::new("rust_out-2.spectra"), &test);
+        spectra.add(Path::new("tool-3.spectra"), &[start(3, 2, 0), of_process(3, "main", 1, 0)].concat());
+        let owners = Owners::of(&spectra);
+        assert_eq!(owners.of_threads, [TestOwner::Process(2); 2]);
+        assert!(owners.is_test(TestOwner::Process(2)) && !owners.is_test(TestOwner::Thread(0)));
+        let started = owners.started_by(|owner| owner == TestOwner::Process(2));
+        assert_eq!(started.map(|(pid, _)| *pid).collect::<Vec<_>>(), [3]);
     }
 
     #[test]

@@ -233,6 +233,7 @@ impl RecordedRun {
         for owner in members.keys().filter(|owner| !taken.contains(owner)) {
             match owner {
                 TestOwner::Thread(root) => passed.push(*root),
+                TestOwner::Process(_) if owners.is_test(*owner) => {}
                 TestOwner::Process(_) => {
                     uncounted.extend(members[owner].iter().map(|thread| threads[*thread].pid))
                 }
