@@ -1,6 +1,5 @@
 //! An activation: one execution of a body. What a statement changes about the stack of activations.
 
-use super::descent::FoldedCalls;
 use super::structure::{BodyId, StatementId};
 
 /// One execution of a function, a closure or an async block that has not been left, as far as the statements show.
@@ -77,6 +76,15 @@ pub struct Left {
     pub exit: Exit,
     /// Its depth on the stack, from 0.
     pub depth: usize,
+}
+
+/// Calls of folded rounds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FoldedCalls {
+    /// They are below the activation at this index.
+    pub below: usize,
+    /// How many.
+    pub calls: u64,
 }
 
 /// What a statement changed about a stack: first activations are left, then activations are entered, then the statement

@@ -1,27 +1,9 @@
 //! The depth of a recursion that the recorder folded, on the way down and on the way up.
 
-use super::activation::Activation;
-use super::rounds::Gap;
+use super::activation::{Activation, FoldedCalls};
+use super::rounds::{CallGap, Found};
 use super::stack::CallStack;
 use super::structure::StatementId;
-
-/// Calls of folded rounds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct FoldedCalls {
-    /// They are below the activation at this index.
-    pub below: usize,
-    /// How many.
-    pub calls: u64,
-}
-
-/// Where a statement runs next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Found {
-    /// The index of the activation.
-    pub index: usize,
-    /// It is a call of folded rounds: their place among the gaps.
-    pub gap: Option<usize>,
-}
 
 /// A stack on the way up.
 #[derive(Clone, Copy)]
@@ -35,7 +17,7 @@ struct Ascent {
 }
 
 impl Ascent {
-    fn new(len: usize, gap: &Gap) -> Ascent {
+    fn new(len: usize, gap: &CallGap) -> Ascent {
         Ascent { len, below: gap.below, calls: gap.calls, round: gap.round() }
     }
 
@@ -120,7 +102,7 @@ impl CallStack {
 
     /// The innermost folded round goes on, in this call of it. The activations of the round above it take its place.
     pub(super) fn go_on_folded(&mut self, gap: usize, index: usize) {
-        let Gap { below, waiting, .. } = self.rounds.gaps[gap].clone();
+        let CallGap { below, waiting, .. } = self.rounds.gaps[gap].clone();
         let waiting = &waiting[..=index - below];
         self.unfold(gap, 1);
         let above = self.slots.get(below..).unwrap_or_default().iter().zip(waiting);

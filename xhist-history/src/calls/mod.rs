@@ -24,9 +24,8 @@ mod structure;
 mod structures;
 mod tree;
 
-pub use activation::{Activation, Exit, Left, Moves};
+pub use activation::{Activation, Exit, FoldedCalls, Left, Moves};
 pub use callee::{Call, CallKind};
-pub use descent::FoldedCalls;
 pub use entry::ThreadEntry;
 pub use levels::Handler;
 pub use panics::{OpenPanic, SincePanic};

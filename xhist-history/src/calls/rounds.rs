@@ -1,6 +1,6 @@
 //! What a repetition repeats: where the newest statements ran, and the calls of folded rounds.
 //!
-//! A recorder that folds a recursion keeps one round and a count, on the way down and on the way up. A [`Gap`] stands for the calls of
+//! A recorder that folds a recursion keeps one round and a count, on the way down and on the way up. A [`CallGap`] stands for the calls of
 //! these rounds. They wait as those of the round that was kept did, so a statement that one of them can run is on the way up.
 
 use std::collections::VecDeque;
@@ -18,7 +18,7 @@ pub(super) struct Rounds {
     /// For the thread and each handler inside it the newest statements.
     newest: Vec<VecDeque<Ran>>,
     /// The outermost first.
-    pub gaps: Vec<Gap>,
+    pub gaps: Vec<CallGap>,
     /// Calls of all gaps.
     calls: u64,
     /// Statements that may still be run again.
@@ -45,7 +45,7 @@ impl Ran {
 
 /// Open calls that are not on the stack.
 #[derive(Clone, Debug)]
-pub(super) struct Gap {
+pub(super) struct CallGap {
     /// The index of the activation above them.
     pub below: usize,
     /// How many.
@@ -81,7 +81,7 @@ impl Rounds {
         self.calls = self.calls.saturating_add(calls);
         match self.gaps.last_mut().filter(|gap| gap.below == below && gap.waiting == waiting) {
             Some(gap) => gap.calls = gap.calls.saturating_add(calls),
-            None => self.gaps.push(Gap { below, calls, waiting }),
+            None => self.gaps.push(CallGap { below, calls, waiting }),
         }
     }
 
@@ -126,7 +126,16 @@ impl Rounds {
     }
 }
 
-impl Gap {
+/// Where a statement runs next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Found {
+    /// The index of the activation.
+    pub index: usize,
+    /// It is a call of folded rounds: their place among the gaps.
+    pub gap: Option<usize>,
+}
+
+impl CallGap {
     /// The place in a round of the call of a body that can run a statement next.
     pub fn position(&self, structure: &Structure, body: BodyId, id: StatementId) -> Option<usize> {
         let can = |at: &StatementId| structure.body_of(*at) == body && structure.reaches(*at, id);

@@ -7,10 +7,9 @@
 use std::sync::Arc;
 
 use super::activation::{Activation, Exit, Left, Moves};
-use super::descent::Found;
 use super::panics::Panics;
 use super::parked::{Parked, Resumed};
-use super::rounds::Rounds;
+use super::rounds::{Found, Rounds};
 use super::structure::{BodyId, NONE, StatementId, Structure};
 
 /// Activations of one body that are searched for one that reaches a statement.
