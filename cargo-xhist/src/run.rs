@@ -22,7 +22,7 @@ use crate::recorder;
 use crate::signals::Caught;
 use crate::workspace::{self, Workspace};
 
-/// `cargo xhist` with these arguments.
+/// Runs `cargo xhist` with these arguments. Returns cargo's exit code, or that of the report.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     xhist_history::typed::use_cargo(&COMMANDS);
     let command = match Command::parse(args)? {
@@ -30,9 +30,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
         Parsed::Clean(clean) => return clean.run().map(|()| ExitCode::SUCCESS),
         Parsed::Report(words) => return Ok(xhist_report::cli::run_from_cargo(words).into()),
         Parsed::Text(text) => return Ok(print(&text)),
-        Parsed::Help => {
-            return Ok(print(&help()));
-        }
+        Parsed::Help => return Ok(print(&help())),
         Parsed::Version => {
             return Ok(print(concat!("cargo-xhist ", env!("CARGO_PKG_VERSION"), "\n")));
         }
@@ -62,6 +60,7 @@ fn print(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
+/// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built.
 fn call_cargo(
     command: &Command,
     workspace: &Workspace,
@@ -71,35 +70,35 @@ fn call_cargo(
     let mut cargo = recorder::cargo();
     cargo.args(command.verb.words());
     recorder::build_in(&mut cargo, command, &prepared.build)?;
-    let mut set = |key: &str, program: &Path| {
+    let mut set_program = |key: &str, program: &Path| {
         cargo.arg("--config").arg(recorder::config(key, program));
     };
-    set("build.rustc-workspace-wrapper", &prepared.wrappers.join(WRAPPER_NAME));
+    set_program("build.rustc-workspace-wrapper", &prepared.wrappers.join(WRAPPER_NAME));
     if !command.own.deps.is_empty() {
-        set("build.rustc-wrapper", &prepared.wrappers.join(OUTER_NAME));
+        set_program("build.rustc-wrapper", &prepared.wrappers.join(OUTER_NAME));
         cargo.env_remove("RUSTC_WRAPPER");
     }
-    // `--config` sets the wrapper.
+    // The variable would win over `--config`, as would the one above.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
     let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
-    // Cargo reads no options behind the program's arguments.
+    // These come last: cargo reads no options behind the program's arguments.
     cargo.args(&command.cargo_args).args(&command.program_args);
     if run.is_none() && prepared.waits {
         eprintln!("{}", trigger::NOTE_WAIT);
     }
-    let reads_along = run.is_some() && command.verb == Verb::Test;
+    let reads_results = run.is_some() && command.verb == Verb::Test;
     let run = run.map(post_run::Run::start);
-    let relay = if reads_along { Relay::of(&mut cargo) } else { None };
+    let relay = if reads_results { Relay::of(&mut cargo) } else { None };
     let caught = Caught::start();
     let mut child = cargo.spawn().map_err(|error| Error::step("running cargo", error))?;
-    // It holds cargo's ends of the relay open.
+    // The `Command` holds cargo's ends of the relay open.
     drop(cargo);
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
     let results = relay.map(Relay::finish);
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);
-        // 101 is cargo's own: nothing was built, or nothing ran.
+        // Cargo ends with 101 if the build failed, so nothing ran.
         if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
             notes::how_to_dump(command, workspace, prepared);
         }
@@ -110,7 +109,7 @@ fn call_cargo(
     Ok(exit_code(status))
 }
 
-/// Sets the variables of the traced program: where it keeps its rings, and the hash of the map that names statements.
+/// Makes the directory of the run, and sets the recorder's variables for the traced program. The user's own values stay.
 fn set_up_run(
     cargo: &mut std::process::Command,
     command: &Command,
@@ -120,28 +119,28 @@ fn set_up_run(
     let limit = post_run::Limit::from_environment()?;
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let directory = home.join("runs").join(format!("{:013}-{}", now.as_millis(), std::process::id()));
-    let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let chosen = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let kind = match command.verb {
         Verb::Run => post_run::RunKind::Program,
         Verb::Nextest => post_run::RunKind::OneByOne,
         _ => post_run::RunKind::Tests,
     };
-    if set("XHIST_FILE").is_none() {
+    if chosen("XHIST_FILE").is_none() {
         std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
         cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
         if command.verb == Verb::Nextest {
             set_runner(cargo, command, prepared)?;
         }
     }
-    // The answer follows the run, so no panic message needs a line with the command that prints it.
-    if set("XHIST_PANIC").is_none() {
+    // The answer follows the run, so a panic message needs no line with the command that prints the history.
+    if chosen("XHIST_PANIC").is_none() {
         cargo.env("XHIST_PANIC", "0");
     }
-    // Which statements each test ran: the suspects of a failed run.
-    if set("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind != post_run::RunKind::Program {
+    // The spectra of tests: the suspects of a failed run are found with them.
+    if chosen("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind != post_run::RunKind::Program {
         cargo.env("XHIST_EVER", "threads");
     }
-    if prepared.waits && set("XHIST").is_none() {
+    if prepared.waits && chosen("XHIST").is_none() {
         cargo.env("XHIST", "wait");
     }
     cargo.env("XHIST_MAP_HASH", &prepared.map_hash);
@@ -150,9 +149,9 @@ fn set_up_run(
         map: prepared.map.clone(),
         root: prepared.root.clone(),
         build: prepared.has_values.then(|| prepared.build.clone()),
-        chosen_file: set("XHIST_FILE").map(PathBuf::from),
+        chosen_file: chosen("XHIST_FILE").map(PathBuf::from),
         kind,
-        command: words(command),
+        command: plain_command(command),
         annotates: command.own.github,
         limit,
         started_ms: 0,
@@ -173,8 +172,8 @@ fn set_runner(
     Ok(())
 }
 
-/// The cargo command as it would be typed without xhist.
-fn words(command: &Command) -> Vec<String> {
+/// The cargo command as it would be typed without xhist, word by word.
+fn plain_command(command: &Command) -> Vec<String> {
     let verb = command.verb.words().iter().map(|word| String::from(*word));
     let args = command.cargo_args.iter().chain(&command.program_args);
     let args = args.map(|arg| arg.to_string_lossy().into_owned());

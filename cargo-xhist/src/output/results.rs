@@ -1,15 +1,15 @@
 //! Test results, read from the output of the harness and cargo: failed tests, and test programs that a signal ended.
 //!
-//! It understands the three formats of libtest: pretty, terse and JSON. Output of tests counts as a result only if it looks
-//! exactly like one.
+//! The parser reads the three formats of libtest: pretty, terse and JSON. What a test prints itself counts as a result only
+//! if it looks exactly like one.
 
 use std::collections::BTreeMap;
 
 use xhist_history::runs::record::TestOutcome;
 
-/// The longest line that is read.
+/// The longest line that is read, in bytes. Longer ones are skipped.
 const LONGEST: usize = 64 * 1024;
-/// Most results that are kept.
+/// Most results of one kind that are kept.
 const MOST: usize = 100_000;
 
 /// The results so far.
@@ -19,14 +19,14 @@ pub(crate) struct Results {
     pub(crate) failed: Vec<Failed>,
     /// Tests that passed or were ignored, where the output names them.
     pub(crate) others: Vec<(String, TestOutcome)>,
-    /// Threads that panicked, by name: of tests whose output is not captured.
+    /// Ids of threads that panicked, by thread name: of tests whose output is not captured.
     pub(crate) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
     pub(crate) killed: Vec<(String, String)>,
 }
 
 impl Results {
-    fn other(&mut self, name: &str, result: TestOutcome) {
+    fn add_other(&mut self, name: &str, result: TestOutcome) {
         if self.others.len() < MOST {
             self.others.push((name.to_owned(), result));
         }
@@ -46,7 +46,7 @@ pub(crate) struct Failed {
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
     line: Vec<u8>,
-    /// The rest of a line that is too long.
+    /// The current line is too long.
     is_cut: bool,
     /// Failed tests of the current harness: their indices among the results.
     seen: BTreeMap<String, usize>,
@@ -100,7 +100,7 @@ impl Parser {
             self.listed = Some(Vec::new());
         } else if line.starts_with("test result: ") {
             for name in self.listed.take().into_iter().flatten() {
-                self.failed(&name, results);
+                self.add_failed(&name, results);
             }
             for (name, at) in std::mem::take(&mut self.seen) {
                 results.failed[at].thread = self.panicked.get(&name).copied();
@@ -109,9 +109,9 @@ impl Parser {
         } else if let Some(rest) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
-            self.failed(rest.strip_suffix(" - should panic").unwrap_or(rest), results);
-        } else if let Some((name, result)) = other(line) {
-            results.other(name, result);
+            self.add_failed(without_mode(rest), results);
+        } else if let Some((name, result)) = passed_or_ignored(line) {
+            results.add_other(name, result);
         } else if line.starts_with('{') {
             self.json(line, results);
         } else if let Some(killed) = killed(line) {
@@ -120,7 +120,7 @@ impl Parser {
             match line.strip_prefix("    ") {
                 Some(name) if listed.len() < MOST => listed.push(name.to_owned()),
                 _ if line.is_empty() => {}
-                // The output of the tests has the same title.
+                // Another line: `failures:` was the title above the output of the tests.
                 _ => self.listed = None,
             }
         }
@@ -129,23 +129,18 @@ impl Parser {
     fn json(&mut self, line: &str, results: &mut Results) {
         let Ok(event) = serde_json::from_str::<serde_json::Value>(line) else { return };
         let text = |key: &str| event.get(key).and_then(serde_json::Value::as_str);
+        let name = text("name").unwrap_or_default();
         match (text("type"), text("event")) {
-            (Some("test"), Some("failed" | "timeout")) => {
-                let name = text("name").unwrap_or_default().to_owned();
-                self.failed(&name, results);
-            }
-            (Some("test"), Some("ok")) => {
-                results.other(text("name").unwrap_or_default(), TestOutcome::Passed)
-            }
-            (Some("test"), Some("ignored")) => {
-                results.other(text("name").unwrap_or_default(), TestOutcome::Ignored);
-            }
+            // The event `timeout` is no result: the test runs for long, and goes on.
+            (Some("test"), Some("failed")) => self.add_failed(name, results),
+            (Some("test"), Some("ok")) => results.add_other(name, TestOutcome::Passed),
+            (Some("test"), Some("ignored")) => results.add_other(name, TestOutcome::Ignored),
             (Some("suite"), Some("started")) => *self = Parser::default(),
             _ => {}
         }
     }
 
-    fn failed(&mut self, name: &str, results: &mut Results) {
+    fn add_failed(&mut self, name: &str, results: &mut Results) {
         if results.failed.len() < MOST && !self.seen.contains_key(name) {
             self.seen.insert(name.to_owned(), results.failed.len());
             results.failed.push(Failed { name: name.to_owned(), thread: None });
@@ -154,14 +149,20 @@ impl Parser {
 }
 
 /// `test a::b ... ok`, `test a::b - should panic ... ok`, `test a::b ... ignored, reason`.
-fn other(line: &str) -> Option<(&str, TestOutcome)> {
+fn passed_or_ignored(line: &str) -> Option<(&str, TestOutcome)> {
     let (name, rest) = line.strip_prefix("test ")?.split_once(" ... ")?;
     let result = match rest {
         "ok" => TestOutcome::Passed,
         _ if rest == "ignored" || rest.starts_with("ignored, ") => TestOutcome::Ignored,
         _ => return None,
     };
-    Some((name.strip_suffix(" - should panic").unwrap_or(name), result))
+    Some((without_mode(name), result))
+}
+
+/// The name of a test, without the mode that only the pretty format prints behind it.
+fn without_mode(name: &str) -> &str {
+    let modes = [" - should panic", " - compile fail", " - compile"];
+    modes.iter().find_map(|mode| name.strip_suffix(mode)).unwrap_or(name)
 }
 
 /// `thread 'name' (4711) panicked at src/lib.rs:1:2:`, as Rust prints it since 1.91.
@@ -170,15 +171,25 @@ fn panicked(line: &str) -> Option<(&str, u32)> {
     Some((name, rest.split_once(") panicked at ")?.0.parse().ok()?))
 }
 
-/// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo has it.
+/// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo prints it.
 fn killed(line: &str) -> Option<(String, String)> {
     let rest = line.trim_start().strip_prefix("process didn't exit successfully: `")?;
     let (command, status) = rest.rsplit_once("` (signal: ")?;
     let signal = status.split([',', ':', ' ', ')']).find(|word| word.starts_with("SIG"))?;
-    // A path may hold blanks: the program's name is what leads to a file's.
-    let program = command.split(" -").next().unwrap_or(command);
-    let name = program.rsplit('/').next().unwrap_or(program).split(' ').next()?;
-    Some((name.to_owned(), signal.to_owned()))
+    Some((program_name(command).to_owned(), signal.to_owned()))
+}
+
+/// The file name of the program in a command. Its path may contain blanks, and its arguments slashes, so the hash decides
+/// that cargo appends to the names of test programs.
+fn program_name(command: &str) -> &str {
+    let first_word = |text| str::split(text, ' ').next().unwrap_or(text);
+    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let has_hash = |name: &&str| name.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash));
+    let mut names = command.rsplit('/').map(first_word);
+    names.find(has_hash).unwrap_or_else(|| {
+        let path = command.split(" -").next().unwrap_or(command);
+        first_word(path.rsplit('/').next().unwrap_or(path))
+    })
 }
 
 /// The line without a carriage return and without colours.
@@ -192,7 +203,7 @@ fn plain(line: &[u8]) -> String {
             continue;
         }
         match chars.next() {
-            // A sequence ends with a letter.
+            // A control sequence ends with its first character from `@` to `~`.
             Some('[') => _ = chars.by_ref().find(|char| ('@'..='~').contains(char)),
             // A choice of a character set.
             Some('(' | ')') => _ = chars.next(),
@@ -244,13 +255,27 @@ mod tests {
     }
 
     #[test]
-    fn json_output_names_them_too() {
+    fn json_output_names_the_tests_that_failed() {
         let results = read(
             "{ \"type\": \"suite\", \"event\": \"started\", \"test_count\": 2 }\n\
+             { \"type\": \"test\", \"event\": \"timeout\", \"name\": \"slow\" }\n\
              { \"type\": \"test\", \"name\": \"b\", \"event\": \"failed\", \"stdout\": \"x\" }\n\
+             { \"type\": \"test\", \"name\": \"slow\", \"event\": \"ok\" }\n\
              { \"type\": \"suite\", \"event\": \"failed\", \"passed\": 1 }\n{ no json\n",
         );
         assert_eq!(names(&results), ["b"]);
+        assert_eq!(results.others, [("slow".to_owned(), TestOutcome::Passed)]);
+    }
+
+    #[test]
+    fn a_documentation_test_that_should_not_compile_fails_once() {
+        let name = "src/lib.rs - a (line 3)";
+        for mode in ["", " - should panic", " - compile fail", " - compile"] {
+            let results = read(&format!(
+                "running 1 test\ntest {name}{mode} ... FAILED\n\nfailures:\n    {name}\n\ntest result: FAILED. x\n"
+            ));
+            assert_eq!(names(&results), [name], "{mode}");
+        }
     }
 
     #[test]
@@ -265,9 +290,11 @@ mod tests {
     fn cargo_names_the_signal_that_ended_a_program() {
         let results = read(
             "Caused by:\n  process didn't exit successfully: `/t/de bug/deps/many-0f1e --x y` (signal: 6, SIGABRT: process abort signal)\n\
-             process didn't exit successfully: `/t/a-2` (exit status: 1)\n",
+             process didn't exit successfully: `/t/a-2` (exit status: 1)\n\
+             process didn't exit successfully: `/de bug/b-0123456789abcdef src/lib.rs` (signal: 11, SIGSEGV: invalid memory reference)\n",
         );
-        assert_eq!(results.killed, [("many-0f1e".to_owned(), "SIGABRT".to_owned())]);
+        let killed = [("many-0f1e", "SIGABRT"), ("b-0123456789abcdef", "SIGSEGV")];
+        assert_eq!(results.killed, killed.map(|(name, signal)| (name.to_owned(), signal.to_owned())));
     }
 
     #[test]

@@ -1,6 +1,6 @@
-//! After the run: the last statements of what crashed, panicked or failed, where the rest is, and how the run ended.
+//! After the run: prints the last statements of what crashed, panicked or failed, and where the rest is.
 //!
-//! Writes what failed into `run.json`, from which the answer is made.
+//! `run.json` gets how the run ended and what failed. The answer is made from it.
 
 mod failures;
 mod outcome;
@@ -29,6 +29,7 @@ pub(super) use self::run::{Ended, Run, RunKind};
 pub(super) struct Running {
     run: Run,
     watch: Option<Watch>,
+    /// What was removed so far to stay within the limits.
     lost: Lost,
 }
 
@@ -36,10 +37,14 @@ impl Run {
     /// Removes old runs, and watches the directory of this one.
     pub(super) fn start(mut self) -> Running {
         self.started_ms = outcome::now_ms();
-        let runs = self.directory.parent().unwrap_or(&self.directory);
-        let lost = retention::prune(runs, self.limit, None);
+        let lost = retention::prune(self.runs(), self.limit, None);
         let watch = self.chosen_file.is_none().then(|| Watch::start(self.directory.clone(), self.limit));
         Running { watch, lost, run: self }
+    }
+
+    /// The directory of all runs.
+    fn runs(&self) -> &Path {
+        self.directory.parent().unwrap_or(&self.directory)
     }
 
     /// Ring files of programs, oldest first.
@@ -58,16 +63,17 @@ impl Run {
         files.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// The files of the programs that recorded values.
+    /// The files of the programs that recorded values, by program name.
     fn programs(&self, files: &[PathBuf]) -> BTreeMap<String, PathBuf> {
         let names = files.iter().map(|file| rings::program_of(file)).collect();
         self.build.as_deref().map(|build| programs::find(build, &names)).unwrap_or_default()
     }
 
+    /// What each ring file shows of its process.
     fn processes(&self, files: &[PathBuf]) -> Vec<Process> {
         let follow_links = self.chosen_file.is_some();
         let read = files.iter().filter_map(|path| Process::read(path, follow_links));
-        // The same process continues in the file that has this name now.
+        // The file that has the name now has the newest statements of the same process.
         read.filter(|process| !is_put_aside(&process.path, process.pid, files)).collect()
     }
 }
@@ -78,8 +84,9 @@ impl Running {
         let Running { run, watch, lost } = self;
         let lost = watch.map_or(lost, |watch| lost.and(watch.finish()));
         let files = run.files();
-        let is_ours = run.chosen_file.is_none();
-        if is_ours && files.is_empty() {
+        // A file that the user chose is read, but nothing is kept or removed.
+        let has_own_directory = run.chosen_file.is_none();
+        if has_own_directory && files.is_empty() {
             // No program ran, or none recorded anything.
             retention::remove_empty(&run.directory);
             return;
@@ -94,8 +101,8 @@ impl Running {
             programs: run.programs(&files),
             ..RunRecord::default()
         };
-        if is_ours {
-            // A signal may end this process while it reads.
+        if has_own_directory {
+            // A signal may end this process while it reads the rings.
             write(&outcome, &run.directory);
         }
         let processes = run.processes(&files);
@@ -107,14 +114,14 @@ impl Running {
         outcome.tests = failures.test_rows(&run.directory, results, &processes);
         outcome.crashes = failures.crash_rows(&run.directory);
         outcome.failed_rings = failures.files();
-        if is_ours {
+        if has_own_directory {
             write(&outcome, &run.directory);
         }
         let failed = report(&run, ended, &processes, &failures);
         drop(failures);
         drop(processes);
         upload::upload(&failed, &run.map);
-        if !is_ours {
+        if !has_own_directory {
             return;
         }
         if outcome.failed {
@@ -122,15 +129,14 @@ impl Running {
             write(&outcome, &run.directory);
         }
         retention::trim_own(&run.directory, run.limit, ended.status.success(), &failed);
-        let runs = run.directory.parent().unwrap_or(&run.directory);
-        let lost = lost.and(retention::prune(runs, run.limit, Some((&run.directory, &failed))));
+        let lost = lost.and(retention::prune(run.runs(), run.limit, Some((&run.directory, &failed))));
         if let Some(message) = lost.message(run.limit) {
             eprintln!("{message}");
         }
     }
 }
 
-/// Describes the run for reports. Without the description they read the rings, so an error ends nothing.
+/// Writes `run.json`. Without it, reports read the rings, so an error is ignored.
 fn write(record: &RunRecord, directory: &Path) {
     let _ = record.write(directory);
 }
@@ -139,7 +145,7 @@ fn write(record: &RunRecord, directory: &Path) {
 fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'_>) -> Vec<PathBuf> {
     match (run.kind, ended.status.success()) {
         (RunKind::Program, true) => report::print_success(run, ended, processes),
-        // Tests make processes die and threads panic on purpose.
+        // Tests that pass may make processes die and threads panic on purpose.
         (RunKind::Tests | RunKind::OneByOne, true) => {}
         (_, false) if failures.tests.is_empty() && failures.crashes.is_empty() => {
             return report::print_exit(run, ended, processes);
@@ -157,7 +163,7 @@ impl Ended {
     }
 }
 
-/// Whether a process left this file when it executed itself again: the recorder appends the process id to its name.
+/// Whether a process executed itself again and left this file behind: the recorder then appends the process id to its name.
 fn is_put_aside(path: &Path, pid: u32, paths: &[PathBuf]) -> bool {
     path.extension().is_some_and(|extension| extension.to_str() == Some(&pid.to_string()))
         && path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&format!("-{pid}.xhist")))

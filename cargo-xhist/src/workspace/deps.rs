@@ -13,11 +13,11 @@ use crate::error::{Error, UsageError};
 use crate::names::PACKAGES;
 use crate::workspace::{self, Workspace};
 
-/// In place of a name: every dependency that can be recorded.
+/// The name that means every dependency that can be recorded.
 const ALL: &str = "all";
-/// Names that are suggested for an unknown one.
+/// Most names that are suggested for an unknown one.
 const SUGGESTIONS: usize = 5;
-/// The similarity that a suggestion needs, from 0 to 1.
+/// The Jaro-Winkler similarity that a suggestion needs, from 0 to 1.
 const ALIKE: f64 = 0.75;
 
 /// Adds the dependencies that the command names, as cargo resolves them for these targets.
@@ -31,14 +31,10 @@ pub(crate) fn add(workspace: &mut Workspace, command: &Command, targets: &[Strin
         }
     }
     let wants_all = names.len() < command.own.deps.len();
-    let wanted = |package: &&Package| {
-        let is_named = names.iter().any(|name| same(name, &package.name));
-        let is_new = !metadata.workspace_members.contains(&package.id) && programs.contains(&package.id);
-        is_new && (is_named || wants_all) && !PACKAGES.contains(&package.name.as_str())
-    };
-    for package in metadata.packages.iter().filter(wanted) {
+    let is_wanted = |package: &&Package| wants_all || names.iter().any(|name| same(name, &package.name));
+    for package in recordable(&metadata, &programs).filter(is_wanted) {
         workspace.add(package, is_library)?;
-        workspace.dependencies.extend(workspace.packages.last().map(|added| added.directory.clone()));
+        workspace.dependencies.extend(directory(package));
     }
     Ok(())
 }
@@ -50,7 +46,7 @@ fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
     workspace::metadata(args, &mut cargo_metadata::MetadataCommand::new())
 }
 
-/// Path dependencies outside the workspace that programs are made of and that are not recorded: names and directories.
+/// Path dependencies outside the workspace that could be recorded but are not: names and directories.
 pub(crate) fn outside(
     workspace: &Workspace,
     command: &Command,
@@ -58,17 +54,26 @@ pub(crate) fn outside(
 ) -> Result<Vec<(String, PathBuf)>, Error> {
     let metadata = resolved(command, targets)?;
     let programs = in_programs(&metadata);
-    let is_left = |package: &&Package| {
-        let is_member = metadata.workspace_members.contains(&package.id);
-        let is_wanted = programs.contains(&package.id) && !PACKAGES.contains(&package.name.as_str());
-        // Packages of registries and git have a source.
-        package.source.is_none() && !is_member && is_wanted
+    // Packages of registries and git have a source.
+    let by_path = recordable(&metadata, &programs).filter(|package| package.source.is_none());
+    let named = by_path.filter_map(|package| Some((package.name.to_string(), directory(package)?)));
+    Ok(named.filter(|(_, directory)| !workspace.dependencies.contains(directory)).collect())
+}
+
+fn directory(package: &Package) -> Option<PathBuf> {
+    Some(package.manifest_path.parent()?.as_std_path().to_path_buf())
+}
+
+/// The dependencies that can be recorded: their code is in programs, and the recorder does not use them.
+fn recordable<'m>(
+    metadata: &'m Metadata,
+    programs: &HashSet<PackageId>,
+) -> impl Iterator<Item = &'m Package> {
+    let is_dependency = move |package: &&Package| {
+        programs.contains(&package.id) && !metadata.workspace_members.contains(&package.id)
     };
-    let named = metadata.packages.iter().filter(is_left).filter_map(|package| {
-        let directory = package.manifest_path.parent()?.as_std_path().to_path_buf();
-        (!workspace.dependencies.contains(&directory)).then(|| (package.name.to_string(), directory))
-    });
-    Ok(named.collect())
+    let packages = metadata.packages.iter().filter(is_dependency);
+    packages.filter(|package| !PACKAGES.contains(&package.name.as_str()))
 }
 
 /// Packages whose code is in programs and tests of the members.
@@ -90,9 +95,10 @@ fn in_programs(metadata: &Metadata) -> HashSet<PackageId> {
     found
 }
 
+/// Why no dependency of this name can be recorded; `None` if one can.
 fn problem(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> Option<String> {
     if PACKAGES.iter().any(|own| same(own, name)) {
-        return Some("the recorder itself uses this package, it cannot be recorded".into());
+        return Some("the recorder itself uses this package; it cannot be recorded".into());
     }
     let mut named = metadata.packages.iter().filter(|package| same(&package.name, name)).peekable();
     if named.peek().is_none() {
@@ -105,14 +111,15 @@ fn problem(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> Op
     })
 }
 
+/// The end of the message about an unknown name.
 fn suggestion(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> String {
-    let packages = metadata.packages.iter().filter(|package| programs.contains(&package.id));
-    let others = packages.map(|package| package.name.as_str()).filter(|name| !PACKAGES.contains(name));
+    let others = recordable(metadata, programs).map(|package| package.name.as_str());
     let mut alike: Vec<(f64, &str)> = others
         .map(|other| (strsim::jaro_winkler(name, other), other))
-        .filter(|(alike, _)| *alike > ALIKE)
+        .filter(|(similarity, _)| *similarity > ALIKE)
         .collect();
-    alike.sort_by(|a, b| b.0.total_cmp(&a.0));
+    // Versions of a package follow each other.
+    alike.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(b.1)));
     alike.dedup();
     let names: Vec<&str> = alike.into_iter().map(|(_, name)| name).take(SUGGESTIONS).collect();
     match names.is_empty() {

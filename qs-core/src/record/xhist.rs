@@ -1,4 +1,4 @@
-//! xhist's own records: four application records in the last user group of QS.
+//! xhist's own records: application records with four ids in the last user group of QS.
 //!
 //! | id | record | payload | how a stock QSPY (`-T4`) shows it |
 //! |---|---|---|---|
@@ -22,13 +22,13 @@ pub const FILES: u8 = 6;
 /// Default id of the first of xhist's records.
 pub const RECORD_BASE: u8 = 120;
 
-/// Offsets of xhist's records from the first of their ids.
+/// Offsets of xhist's record ids from the first one.
 pub mod ids {
     /// A statement without a time stamp.
     pub const STATEMENT: u8 = 0;
     /// A statement with a time stamp of 4 bytes.
     pub const STATEMENT_TIMED: u8 = 1;
-    /// A run of statements in one frame.
+    /// Several statements in one frame.
     pub const PACKED: u8 = 2;
     /// Something that happened to the program or to its recorder.
     pub const EVENT: u8 = 3;
@@ -49,7 +49,7 @@ pub struct Statement {
 }
 
 impl Statement {
-    /// File and line in one number, the file in the upper half.
+    /// File and line in one number, the file in the upper 16 bits.
     #[inline]
     pub const fn to_word(self) -> u32 {
         (self.file as u32) << 16 | self.line as u32
@@ -61,8 +61,8 @@ impl Statement {
         Statement { file: (word >> 16) as u16, line: word as u16 }
     }
 
-    /// The element of the file, as bytes and their count: a value of the enumeration [`FILES`], or a number for a file id above
-    /// 255.
+    /// The element of the file, in the first bytes of the array, and their count: a value of the enumeration [`FILES`], or a
+    /// number for a file id above 255.
     #[inline]
     pub const fn file_element(self) -> ([u8; 3], usize) {
         match self.file.to_le_bytes() {
@@ -71,7 +71,8 @@ impl Statement {
         }
     }
 
-    /// Writes the frame of this statement, with the time stamp if `time` has one.
+    /// Writes the frame of this statement to `sink`. `base` is the first id of xhist's records, at most 252; `time` is the low
+    /// 4 bytes of the clock.
     #[inline]
     pub fn emit(self, seq: u8, base: u8, time: Option<u32>, sink: impl FnMut(u8)) {
         match time {
@@ -86,7 +87,7 @@ impl Statement {
     }
 }
 
-/// The file id of the first element, and the elements behind it.
+/// The file id of the first element, and the elements behind it. `None` if the first element is no file.
 pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
     match elements {
         [FORMAT_FILE, file, rest @ ..] => Some((u16::from(*file), rest)),
@@ -108,11 +109,11 @@ pub enum EventKind {
     Started,
     /// A trigger stopped recording. The value is 0.
     Stopped,
-    /// Recording will stop after this number of statements, the value.
+    /// Recording will stop after a number of statements: the value.
     Armed,
-    /// On a link that several threads share, what follows is of the thread with this number.
+    /// On a link that several threads share: what follows is of another thread. The value is its number.
     Thread,
-    /// The program ends; the value is its exit code.
+    /// The program ends. The value is its exit code.
     Exit,
     /// On a link: the newest words repeat. The value is [`UnitRepetition::to_event`](super::words::UnitRepetition::to_event).
     Repetition,
@@ -121,7 +122,7 @@ pub enum EventKind {
     /// Everything before this event ran before the time in the value, the clock in full. It is less than 2^32 ticks after
     /// the previous stamp.
     Until,
-    /// A kind of a newer recorder.
+    /// A kind of a newer recorder, by its number.
     Unknown(u8),
 }
 
@@ -170,7 +171,7 @@ impl EventKind {
         payload
     }
 
-    /// Writes the frame of this event.
+    /// Writes the frame of this event to `sink`, with `base` and `time` as for [`Statement::emit`].
     pub fn emit(self, seq: u8, base: u8, time: u32, value: u64, sink: impl FnMut(u8)) {
         FrameWriter::new(seq, base + ids::EVENT, sink).bytes(&self.payload(time, value)).finish();
     }
@@ -198,7 +199,7 @@ pub enum XhistRecord {
 }
 
 impl XhistRecord {
-    /// Reads a frame. `None` if it is another record or has another layout.
+    /// Reads a frame of a source whose first id is `base`. `None` if it is another record or has another layout.
     pub fn parse(frame: &Frame<'_>, base: u8) -> Option<XhistRecord> {
         match (frame.id.checked_sub(base)?, frame.payload) {
             (ids::STATEMENT, &[l0, l1, f0, f1]) => Some(XhistRecord::Statement {

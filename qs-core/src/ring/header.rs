@@ -9,7 +9,7 @@
 //! | 20 | size | u32, bytes of ring behind the header, a power of two |
 //! | 24 | map hash | u64, 0 = not known |
 //! | 32 | clock rate | u32, ticks a second, 0 = not known |
-//! | 36 | check | u32, FNV-1a of bytes 8..24 as u32 words in native order |
+//! | 36 | check | u32, [`check_word`] of bytes 8..24 as u32 words in native order, where reserved bytes and [`Flags::AT_RUN_TIME`] count as 0 |
 //! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
 //! | 48 | folded | u64, [`Folded`]: repetitions of the newest closed frame |
 //! | 56 | dropped | u32: number of statements that could not be recorded |

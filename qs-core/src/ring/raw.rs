@@ -1,11 +1,11 @@
-//! Fields of a header in the byte order of its target, and the check word of a header.
+//! Reads numbers in the byte order of a target, from headers of rings, bitmaps and spectra. Computes check words.
 
 use byteorder::{BigEndian, ByteOrder as _, LittleEndian};
 
 /// Offset of the byte-order mark in every header.
 const MARK_AT: usize = 8;
 
-/// Byte order.
+/// The byte order of a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Order {
     Little,
@@ -13,7 +13,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The byte order in which this header contains the mark. `Err` with the value found instead.
+    /// The byte order in which this header contains `mark`. `Err` is the word found instead, read as little-endian.
     pub(super) fn of(bytes: &[u8], mark: u32) -> Result<Order, u32> {
         let found = Order::Little.u32(bytes, MARK_AT);
         match found == mark {
@@ -23,7 +23,7 @@ impl Order {
         }
     }
 
-    /// Whether this machine has the other byte order.
+    /// Whether this order is not that of the machine that reads.
     pub(super) fn is_swapped(self) -> bool {
         (self == Order::Big) != cfg!(target_endian = "big")
     }
@@ -53,7 +53,7 @@ impl Order {
     }
 }
 
-/// Bytes of a header, and their byte order.
+/// The bytes of a header, and their byte order. Numbers that the bytes do not contain in full are 0.
 #[derive(Clone, Copy)]
 pub(super) struct Raw<'a> {
     pub(super) bytes: &'a [u8],
@@ -79,7 +79,7 @@ pub(super) fn array<const N: usize>(bytes: &[u8], at: usize) -> [u8; N] {
     bytes.get(at..at + N).and_then(|bytes| bytes.try_into().ok()).unwrap_or([0; N])
 }
 
-/// The check word over the four words at offset 8.
+/// The check word of four words: like FNV-1a, but a word at a time, and mixed more.
 #[inline]
 pub const fn check_word([a, b, c, d]: [u32; 4]) -> u32 {
     const fn with(check: u32, word: u32) -> u32 {

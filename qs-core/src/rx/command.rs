@@ -1,11 +1,12 @@
-//! Parses commands of a host.
+//! Parses commands of a host. Numbers are little-endian.
 
+use super::execute::BOTH;
 use super::ids::id;
 use super::receiver::{Packet, fault};
 use crate::record::trace::Opcodes;
 use crate::record::{Fun, Kind, Obj, Sig, Sizes};
 
-/// Bytes of the mask of profile events.
+/// Bytes of [`Command::Opcodes`].
 const OPCODE_BYTES: u8 = 32;
 
 /// A parsed packet.
@@ -14,7 +15,7 @@ const OPCODE_BYTES: u8 = 32;
 pub enum Command<'a> {
     /// Asks which target this is.
     Info,
-    /// A command of the application.
+    /// A command of the application. Missing parameters are 0.
     User { command: u8, params: [u32; 3] },
     /// Asks for a reset.
     Reset,
@@ -70,15 +71,17 @@ impl<'a> Rest<'a> {
         self.number(1).map(|byte| byte as u8)
     }
 
-    /// A number, which may be missing at the end of the packet.
-    fn optional(&mut self) -> Option<u32> {
+    /// A number of 4 bytes; 0 at the end of the packet.
+    fn u32_or_zero(&mut self) -> Option<u32> {
         if self.0.is_empty() { Some(0) } else { self.number(4).map(|number| number as u32) }
     }
 
+    /// An object or a function, as wide as the target has them.
     fn address(&mut self, sizes: &Sizes, kind: Kind) -> Option<usize> {
         self.number(sizes.of(kind)?).map(|address| address as usize)
     }
 
+    /// A filter: a length and that number of bytes. Another length is refused with the id of the packet.
     fn mask<const LEN: usize>(&mut self, id: u8) -> Result<[u8; LEN], u8> {
         match self.u8() {
             Some(len) if usize::from(len) == LEN => {
@@ -87,6 +90,13 @@ impl<'a> Rest<'a> {
             Some(_) => Err(id),
             None => Err(fault::INCOMPLETE),
         }
+    }
+
+    /// Offset and size of items in memory. Other sizes than 1, 2 and 4 are refused with the id of the packet.
+    fn items(&mut self, id: u8) -> Result<(u16, u8), u8> {
+        let offset = self.number(2).ok_or(fault::INCOMPLETE)? as u16;
+        let size = self.u8().filter(|size| matches!(size, 1 | 2 | 4)).ok_or(id)?;
+        Ok((offset, size))
     }
 }
 
@@ -102,23 +112,23 @@ impl<'a> Command<'a> {
             id::INFO => Command::Info,
             id::COMMAND => {
                 let command = rest.u8().ok_or(incomplete)?;
-                let mut param = || rest.optional().ok_or(incomplete);
+                let mut param = || rest.u32_or_zero().ok_or(incomplete);
                 Command::User { command, params: [param()?, param()?, param()?] }
             }
             id::RESET => Command::Reset,
             id::TICK => Command::Tick { rate: rest.u8().ok_or(incomplete)? },
             id::PEEK => {
-                let (offset, size) = Command::place(&mut rest, packet.id)?;
+                let (offset, size) = rest.items(packet.id)?;
                 Command::Peek { offset, size, count: rest.u8().ok_or(incomplete)? }
             }
             id::POKE => {
-                let (offset, size) = Command::place(&mut rest, packet.id)?;
+                let (offset, size) = rest.items(packet.id)?;
                 let count = rest.u8().filter(|count| *count > 0).ok_or(packet.id)?;
                 let data = rest.take(usize::from(count) * usize::from(size)).ok_or(packet.id)?;
                 Command::Poke { offset, size, data }
             }
             id::FILL => {
-                let (offset, size) = Command::place(&mut rest, packet.id)?;
+                let (offset, size) = rest.items(packet.id)?;
                 let count = rest.u8().filter(|count| *count > 0).ok_or(packet.id)?;
                 let item = rest.number(size).ok_or(incomplete)? as u32;
                 Command::Fill { offset, size, count, item }
@@ -137,7 +147,7 @@ impl<'a> Command<'a> {
             id::LOCAL_FILTER => Command::LocalFilter(rest.mask(packet.id)?),
             id::AO_FILTER | id::CURRENT_OBJECT => {
                 let kind = rest.u8().ok_or(incomplete)?;
-                if kind > 6 {
+                if kind > BOTH {
                     return Err(packet.id);
                 }
                 let obj = Obj(rest.address(sizes, Kind::Obj).ok_or(incomplete)?);
@@ -156,13 +166,6 @@ impl<'a> Command<'a> {
             }
             _ => return Err(fault::UNKNOWN),
         })
-    }
-
-    /// Offset and size of items in memory.
-    fn place(rest: &mut Rest<'_>, id: u8) -> Result<(u16, u8), u8> {
-        let offset = rest.number(2).ok_or(fault::INCOMPLETE)? as u16;
-        let size = rest.u8().filter(|size| matches!(size, 1 | 2 | 4)).ok_or(id)?;
-        Ok((offset, size))
     }
 }
 

@@ -12,8 +12,8 @@ const KINDS: usize = 6;
 const STATE_MACHINE: usize = 0;
 const ACTIVE: usize = 1;
 const APPLICATION: usize = 5;
-/// Kind that means state machine and active object together.
-const BOTH: u8 = 6;
+/// Kind that means state machine and active object together. The largest kind.
+pub(super) const BOTH: u8 = 6;
 /// Set in an answer that reports a fault.
 const ERROR: u8 = 0x80;
 

@@ -4,13 +4,13 @@ use std::collections::HashSet;
 
 use super::shape::{BodyId, HistoryEnd, OUTSIDE, Owner, Repeater, ShapeId, ShapeItem, Shapes, StatementId};
 
-/// Statements that are shown of what a side did next.
-const NEXT: usize = 4;
-/// Most places that are kept.
-const PARTINGS: usize = 200;
+/// Most statements that [`Next`] lists.
+const NEXT_SITES: usize = 4;
+/// Most partings that are kept.
+const MOST_PARTINGS: usize = 200;
 /// Most new rounds of one repeated code that are aligned.
-const ROUNDS: usize = 8;
-/// Most comparisons of two sequences, so that the time is bounded.
+const NEW_ROUNDS: usize = 8;
+/// Most comparisons of two sequences: they bound the time.
 const BUDGET: usize = 4_000_000;
 
 /// One of the two histories.
@@ -41,16 +41,16 @@ pub struct Level {
     pub at: Option<StatementId>,
 }
 
-/// Where control flow parts.
+/// A place where the control flow of the two sides parts.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parting {
     /// The bodies that run, outermost first. The newest statement of the last one is the last that both sides ran there.
     pub stack: Vec<Level>,
-    /// The innermost repeated code around it. No round of the other side goes this way.
+    /// The innermost repeated code around the place. No round of the other side goes this way.
     pub within: Option<Repeater>,
     /// The side whose round it is, within repeated code.
     pub round_of: Side,
-    /// GOOD has no call from there: the sides begin in different functions, and the stack is that of BAD.
+    /// The sides begin in different functions, so GOOD has other callers: the stack is that of BAD.
     pub other_callers: bool,
     /// What GOOD did next.
     pub good: Next,
@@ -99,8 +99,7 @@ impl SequenceTail {
     }
 }
 
-/// The places where two histories part that began alike, in the order of the text of what ran; none if their shapes are the
-/// same.
+/// The places where two histories part that began alike, in the order of BAD's steps. Empty if their shapes are the same.
 pub fn partings(shapes: &Shapes, good: ShapeId, bad: ShapeId) -> Vec<Parting> {
     let mut found = Partings::new(shapes, Inner::Aligned);
     if good != bad {
@@ -111,12 +110,12 @@ pub fn partings(shapes: &Shapes, good: ShapeId, bad: ShapeId) -> Vec<Parting> {
     found.all
 }
 
-/// What a walk does with calls in which the sides differ.
+/// What a walk does with a call in which the sides differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Inner {
-    /// Looks into them.
+    /// Aligns its steps.
     Aligned,
-    /// Passes them: they are aligned by themselves.
+    /// Goes on behind it: the caller aligns each call by itself.
     Passed,
 }
 
@@ -124,9 +123,9 @@ pub(super) enum Inner {
 pub(super) struct Partings {
     pub all: Vec<Parting>,
     pub inner: Inner,
-    /// Comparisons of sequences that are left.
+    /// Number of comparisons that are left of [`BUDGET`].
     budget: usize,
-    /// Of each shape whether control flow never came back from it.
+    /// Whether control flow never came back from a shape, by its number. See [`Shapes::ended`].
     ended: Vec<bool>,
 }
 
@@ -135,9 +134,9 @@ impl Partings {
         Partings { all: Vec::new(), inner, budget: BUDGET, ended: shapes.ended() }
     }
 
-    /// Whether no more places are looked for.
+    /// Whether a walk ends: enough places are known, or the budget is spent.
     pub fn is_full(&self) -> bool {
-        self.all.len() >= PARTINGS || self.budget == 0
+        self.all.len() >= MOST_PARTINGS || self.budget == 0
     }
 
     fn add(&mut self, parting: Parting) {
@@ -178,12 +177,13 @@ struct AlignedTail {
     /// Levels of the stack, and the newest statement of the last one.
     depth: usize,
     newest: Option<StatementId>,
-    /// The body that it enters.
+    /// The body that the sequence runs, if it is a call that is not on the stack yet.
     enters: Option<BodyId>,
 }
 
 impl Walk<'_> {
-    /// Adds the places where the subject parts from the last of the candidates. Behind a step whose inside differs, it goes on.
+    /// Adds the places where the subject parts from the last of the candidates. A step that differs only inside is no such
+    /// place: its inside is aligned, and so are the steps behind it.
     pub fn part(mut self, subject: SequenceTail, candidates: Vec<SequenceTail>, found: &mut Partings) {
         let mut todo = vec![self.tail(subject, candidates, 0)];
         while let Some(mut tail) = todo.pop() {
@@ -235,7 +235,7 @@ impl Walk<'_> {
         AlignedTail { subject, candidates, at, side, within, depth, newest, enters: None }
     }
 
-    /// The state in which a sequence is aligned.
+    /// Restores the state in which this tail was found.
     fn resume(&mut self, tail: &AlignedTail) {
         (self.subject, self.within) = (tail.side, tail.within);
         self.stack.truncate(tail.depth);
@@ -245,7 +245,7 @@ impl Walk<'_> {
         self.stack.extend(tail.enters.map(|body| Level { body, at: None }));
     }
 
-    /// Both sides did this.
+    /// Both sides have this step: a statement becomes the newest of its body.
     fn pass(&mut self, item: ShapeItem) {
         if let (ShapeItem::Statement(site), Some(level)) = (item, self.stack.last_mut()) {
             level.at = Some(site);
@@ -298,20 +298,17 @@ impl Walk<'_> {
         }
     }
 
-    /// The rounds that only one side has.
+    /// The rounds that only the subject has, or else those that only the other side has, to align with all of the opposite
+    /// side.
     fn new_rounds(&self, of: Repeater, own: &[ShapeId], others: &[&[ShapeId]]) -> Vec<AlignedTail> {
         let known: HashSet<ShapeId> = others.iter().copied().flatten().copied().collect();
         let own_rounds: HashSet<ShapeId> = own.iter().copied().collect();
         let mut new: Vec<ShapeId> = own.iter().copied().filter(|round| !known.contains(round)).collect();
         let (mut candidates, mut side) = (known, self.subject);
         if new.is_empty() {
-            new = others
-                .iter()
-                .copied()
-                .flatten()
-                .copied()
-                .filter(|round| !own_rounds.contains(round))
-                .collect();
+            // Several candidates may have the same round.
+            let mut seen = own_rounds.clone();
+            new = others.iter().copied().flatten().copied().filter(|round| seen.insert(*round)).collect();
             (candidates, side) = (own_rounds, side.other());
         }
         let mut candidates: Vec<ShapeId> = candidates.into_iter().collect();
@@ -327,10 +324,10 @@ impl Walk<'_> {
             let candidates = candidates.iter().copied().map(SequenceTail::whole).collect();
             AlignedTail { side, within, ..self.tail(SequenceTail::whole(round), candidates, 0) }
         };
-        new.into_iter().take(ROUNDS).map(tail).collect()
+        new.into_iter().take(NEW_ROUNDS).map(tail).collect()
     }
 
-    /// Adds the places where rounds of the subject part from all rounds of the other side.
+    /// Adds the places where this round of the subject parts from all rounds of the other side.
     pub fn part_round(mut self, of: Repeater, new: ShapeId, others: &[ShapeId], found: &mut Partings) {
         for tail in self.new_rounds(of, &[new], &[others]) {
             self.resume(&tail);
@@ -340,7 +337,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The sides part at this step.
+    /// The parting at the step that this tail has reached.
     fn parting(&self, tail: &AlignedTail) -> Parting {
         let own = next(self.shapes, tail.subject, tail.at);
         let other =
@@ -357,25 +354,27 @@ impl Walk<'_> {
 
 /// What a sequence does from a step on.
 fn next(shapes: &Shapes, tail: SequenceTail, at: usize) -> Next {
+    // More items than needed: some have no statement.
+    const ITEMS: usize = 2 * NEXT_SITES;
     let mut sites = Vec::new();
-    let mut todo: Vec<ShapeItem> = tail.items(shapes)[at..].iter().take(2 * NEXT).rev().copied().collect();
-    let is_short = tail.items(shapes).len() - at <= 2 * NEXT;
+    let items = &tail.items(shapes)[at..];
+    let mut todo: Vec<ShapeItem> = items.iter().take(ITEMS).rev().copied().collect();
     while let Some(item) = todo.pop() {
         match item {
-            ShapeItem::Statement(_) if sites.len() == NEXT => return Next { sites, then: None },
+            ShapeItem::Statement(_) if sites.len() == NEXT_SITES => return Next { sites, then: None },
             ShapeItem::Statement(site) => sites.push(site),
-            ShapeItem::Call(shape) => todo.extend(shapes.items(shape).iter().take(2 * NEXT).rev()),
+            ShapeItem::Call(shape) => todo.extend(shapes.items(shape).iter().take(ITEMS).rev()),
             // The rounds are a set; the first of them is one that ran.
             ShapeItem::Repeated(shape) => {
                 let first = shapes.rounds(shape).and_then(|(_, rounds)| rounds.first());
                 let items = first.map_or(&[][..], |first| shapes.items(*first));
-                todo.extend(items.iter().take(2 * NEXT).rev());
+                todo.extend(items.iter().take(ITEMS).rev());
             }
             ShapeItem::End(end) => return Next { sites, then: Some(Then::Ends(end)) },
         }
     }
     let then = match shapes.owner(tail.shape) {
-        _ if !is_short => None,
+        _ if items.len() > ITEMS => None,
         Some(Owner::Body(OUTSIDE) | Owner::Round(Repeater::Calls(None))) => Some(Then::EndsThread),
         Some(Owner::Body(body)) => Some(Then::Leaves(body)),
         Some(Owner::Round(Repeater::Loop(number))) => Some(Then::EndsRound(number)),

@@ -201,6 +201,21 @@ fn a_cut_history_is_aligned_where_it_begins() {
 }
 
 #[test]
+fn a_round_that_many_candidates_share_hides_no_other_round() {
+    // Each round of loop 1 ends in another call; nine of ten have the same inner rounds.
+    let inner = |body: u32| Loop(vec![vec![At(13)], vec![At(13), Call(body, vec![At(body * 100)])]]);
+    let round = |at: u32| {
+        vec![At(12), inner(if at < 9 { 8 } else { 9 }), At(14), Call(20 + at, vec![At(2000 + at * 100)])]
+    };
+    let good = main_with(vec![At(11), Loop((0..10).map(round).collect()), At(20)]);
+    let new = vec![At(12), Loop(vec![vec![At(13)]]), At(14), Call(50, vec![At(5000)])];
+    let bad = main_with(vec![At(11), Loop(vec![new]), At(20)]);
+    let Alignment::Parts(found) = aligned(&good, &bad) else { panic!("same") };
+    let good: Vec<_> = found.iter().filter_map(|parting| first(&parting.good)).collect();
+    assert!(good.contains(&800) && good.contains(&900), "{good:?}");
+}
+
+#[test]
 fn deep_recursion_needs_no_stack() {
     let (program, mut shapes) = (program(), Shapes::default());
     let mut deep = |depth: u32| {

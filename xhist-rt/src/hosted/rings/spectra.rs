@@ -1,7 +1,7 @@
 //! The spectrum of each thread: the statements that it ever ran, written to a file when the thread ends.
 //!
-//! The executed bitmap of a thread is in memory of its slot. Roll-overs fill it, so a statement pays nothing for it.
-//! Threads know the thread that started them, so the report can count their statements for a test.
+//! Each slot has memory for the executed bitmap of its thread. Roll-overs fill it, so a statement costs nothing more. A
+//! spectrum names the thread that started its thread, so the report can count the statements of helper threads for a test.
 
 use core::cell::Cell;
 use core::ptr::null_mut;
@@ -18,25 +18,28 @@ use crate::hosted::setup::spectra_file;
 use crate::hosted::system::sys;
 use crate::hosted::words::HostedHeader;
 
-/// Slots of a thread's bitmap: enough for 65,536 numbered statements, or for lines of a program with 400,000.
+/// Number of bitmap slots of a thread: enough for 65,536 numbered statements, or for lines of a program with 400,000.
 const BITMAP_SLOTS: u32 = 4096;
-/// Where the bitmap is in the memory. Its slots follow where those of a spectrum do.
+/// Offset of the bitmap in the memory. Its header is shorter than that of a spectrum; behind both are the slots.
 const BITMAP_AT: usize = HEADER_LEN - executed::HEADER_LEN;
+/// Bytes of that memory.
 const LEN: usize = BITMAP_AT + ExecutedBitmap::len(BITMAP_SLOTS);
 
 const _: () = assert!(BITMAP_AT.is_multiple_of(16));
 
-/// Number of threads with a spectrum so far.
+/// Number of threads that got a spectrum so far.
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
 std::thread_local! {
-    // Without destructors, so they work while a thread starts and ends.
+    // These have no destructors, so they work while a thread starts and ends.
+    /// Number of this thread's spectrum, from 1; 0 without one.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
+    /// The number that [`origin`] returned in the thread that started this one.
     static PARENT: Cell<u32> = const { Cell::new(0) };
 }
 
-/// The number of this thread, or of the nearest thread above it that has one; 0 = none.
-#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder asks"))]
+/// The spectrum number of this thread, or of the nearest thread above it that has one; 0 = none.
+#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder calls it"))]
 pub(crate) fn origin() -> u32 {
     match NUMBER.get() {
         0 => PARENT.get(),
@@ -44,21 +47,20 @@ pub(crate) fn origin() -> u32 {
     }
 }
 
-/// This process is a forked child: its parent's file gets to know the thread that forked it. No thread of the child has a
-/// spectrum yet.
+/// In a forked child: records in the parent's file which thread forked it. The child's thread has no spectrum yet.
 pub(super) fn note_fork() {
     spectra_file::note_start(sys::pid(), origin());
     NUMBER.set(0);
     PARENT.set(0);
 }
 
-/// A new thread was started by the thread with this number.
-#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder asks"))]
+/// Sets the number of the thread that started the calling one.
+#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder calls it"))]
 pub(crate) fn set_parent(number: u32) {
     PARENT.set(number);
 }
 
-/// Begins the spectrum of the calling thread, which has just got this slot.
+/// Begins the spectrum of the calling thread, which has just got this slot. Without memory, the thread has none.
 pub(super) fn begin(slot: &Slot) {
     if !spectra_file::is_open() {
         return;
@@ -83,7 +85,7 @@ pub(super) fn begin(slot: &Slot) {
     unsafe { (*slot.track()).writer.set_executed(bitmap) };
 }
 
-/// A new lane notes its statements for the thread that it interrupts. Signals are blocked.
+/// Lets a new lane mark its statements in the bitmap of the slot that it interrupts. Signals are blocked.
 pub(super) fn share(lane: &Slot, interrupted: u16) {
     let memory = SLOTS.get(usize::from(interrupted)).map(|slot| slot.spectrum.load(Ordering::Relaxed));
     let Some(memory) = memory.filter(|memory| !memory.is_null()) else { return };
@@ -94,7 +96,7 @@ pub(super) fn share(lane: &Slot, interrupted: u16) {
     }
 }
 
-/// Writes the spectrum of the calling thread, which ends and has this slot.
+/// Appends the spectrum of the calling thread, which ends and has this slot, to the file.
 pub(super) fn end(slot: &Slot) {
     let memory = slot.spectrum.load(Ordering::Relaxed);
     let Some(ring) = slot.ring().filter(|_| !memory.is_null() && NUMBER.get() != 0) else { return };
@@ -114,7 +116,8 @@ pub(super) fn end(slot: &Slot) {
         };
         let bytes = header(&about, slots);
         let len = HEADER_LEN + slots as usize * executed::SLOT_LEN;
-        // SAFETY: the memory has room for a header before the slots, and for all slots.
+        // SAFETY: the memory has `LEN` bytes: the header of a spectrum and `BITMAP_SLOTS` slots. Only this thread uses
+        // it.
         let spectrum = unsafe {
             memory.copy_from_nonoverlapping(bytes.as_ptr(), HEADER_LEN);
             core::slice::from_raw_parts(memory.cast_const(), len)

@@ -1,5 +1,5 @@
-//! Signal handlers of the program: each level of handlers writes a ring of its own, a lane. An event at its start
-//! says where in the interrupted ring the handler came.
+//! Signal handlers of the program: each level of handlers writes a ring of its own, a lane. Each handler starts with an
+//! event: the position in the interrupted ring at which it came. See `LaneUser` for the contract of these functions.
 
 use core::ops::{Deref, DerefMut};
 use core::ptr::null_mut;
@@ -23,14 +23,14 @@ impl Deref for HandlersPtr {
     type Target = Handlers;
 
     fn deref(&self) -> &Handlers {
-        // SAFETY: `of` takes the pointer from the state of the calling thread, which alone uses it.
+        // SAFETY: `of` and `make_handlers` only wrap memory of the calling thread, which alone uses it.
         unsafe { &*self.0 }
     }
 }
 
 impl DerefMut for HandlersPtr {
     fn deref_mut(&mut self) -> &mut Handlers {
-        // SAFETY: `of` takes the pointer from the state of the calling thread, which alone uses it.
+        // SAFETY: `of` and `make_handlers` only wrap memory of the calling thread, which alone uses it.
         unsafe { &mut *self.0 }
     }
 }
@@ -44,36 +44,38 @@ impl HandlersPtr {
     }
 
     fn lanes(self) -> *mut Lanes {
-        // SAFETY: the pointer is valid. This computes an address only.
+        // SAFETY: the pointer is valid, as above. This computes an address only.
         unsafe { &raw mut (*self.0).lanes }
     }
 
-    /// The track that a handler of this level has interrupted; `None` if the thread is not recorded.
+    /// The track that a handler of this level, from 1, has interrupted; `None` if the thread is not recorded.
     fn interrupted_by(self, level: usize) -> Option<TrackPtr> {
         let below = level.checked_sub(2).map_or(null_mut(), |below| self.tracks[below]);
-        track(if below.is_null() { self.own } else { below })
+        recorded_track(if below.is_null() { self.own } else { below })
     }
 }
 
 /// A track that this thread has stored; `None` for null and for a thread that is not recorded.
-fn track(track: *mut Track) -> Option<TrackPtr> {
+fn recorded_track(track: *mut Track) -> Option<TrackPtr> {
     // SAFETY: apart from null and the mark of a thread that is not recorded, `Handlers` and `ThreadState` only hold
     // tracks of their thread.
     (!track.is_null() && !is_off(track)).then(|| unsafe { TrackPtr::new(track) })
 }
 
-/// The words and lanes of the calling thread.
+/// Cursor, limit and lanes of the calling thread. Makes the lanes if the thread has a ring.
 pub(super) fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
     let thread = ThisThread::get();
+    // A child that was forked without the C library gets rings of its own.
     if owner::is_unseen_child() && thread.track().is_some() && !thread.is_busy() {
         Recorder::leave_parent();
     }
     let lanes = match HandlersPtr::of(thread) {
         Some(handlers) => handlers.lanes(),
-        // A ring is made for statements, and the handler may have none.
+        // The first statement makes the ring, and the handler may run none.
         None if !thread.is_attached() => null_mut(),
         None => make_handlers(thread)?.lanes(),
     };
+    // A `ThreadState` begins with a `WriteRange`.
     Some((thread.as_ptr().cast(), lanes))
 }
 
@@ -81,7 +83,7 @@ pub(super) fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
 fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
     let track = thread.track()?;
     sys::with_signals_blocked(|| {
-        // Another handler may have done it meanwhile.
+        // A handler that came before the signals were blocked may have made it.
         if HandlersPtr::of(thread).is_none() {
             let mut handlers = HandlersPtr(Recorder::memory_for_handlers(track.slot)?);
             handlers.own = track.as_ptr();
@@ -98,14 +100,14 @@ pub(super) fn open(level: usize, at: *mut u8) -> WriteRange {
         let scratch = scratch(at);
         WriteRange { cursor: scratch.cursor, limit: scratch.limit }
     };
-    // `thread` has made them before.
+    // `thread` made them before this call.
     let Some(mut handlers) = HandlersPtr::of(thread) else { return nowhere(at) };
     let parent = handlers.interrupted_by(level);
     handlers.previous[level - 1] = thread.stored_track();
     let lane = parent.and_then(|parent| lane(handlers, level, parent));
     let (Some(mut parent), Some(mut lane)) = (parent, lane) else {
         if parent.is_none_or(|parent| !parent.is_parked) {
-            // As for a handler that found all lanes in use.
+            // The thread counts as not recorded, as while a handler without a lane runs.
             thread.set_track(None);
         }
         return nowhere(at);
@@ -131,7 +133,7 @@ fn position(track: TrackPtr, at: *mut u8) -> u64 {
     match track.has(at) {
         // SAFETY: the cursor is in the ring, and the ring has an end of words behind each cursor.
         true => track.writer.position(unsafe { frontier(at) }),
-        // It came while another handler took this lane, or left it.
+        // The handler came while another one took this lane, or left it.
         false => track.writer.position(track.place.cursor),
     }
 }
@@ -141,7 +143,7 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
     if parent.is_parked {
         return None;
     }
-    let lane = match track(handlers.tracks[level - 1]) {
+    let lane = match recorded_track(handlers.tracks[level - 1]) {
         Some(lane) => lane,
         None => {
             let mut lane = Recorder::new_lane(parent.slot, level)?;
@@ -151,7 +153,7 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
             lane
         }
     };
-    // A jump may have left a call on it.
+    // A handler that left by a jump may have left the track busy.
     lane.end();
     if !lane.writer.header().is_there() {
         begin_again(lane, lane.place.cursor);
@@ -164,29 +166,30 @@ pub(super) fn close(level: usize, words: WriteRange) -> bool {
     let thread = ThisThread::get();
     let Some(handlers) = HandlersPtr::of(thread) else { return false };
     let parent = handlers.interrupted_by(level);
-    keep(handlers.is_moved, thread.stored_track(), words.cursor);
+    keep_words(handlers.is_moved, thread.stored_track(), words.cursor);
     thread.store_track(handlers.previous[level - 1]);
     let is_parked = parent.is_some_and(|parent| parent.is_parked);
     handlers.is_moved || trigger_state::is_stopped() != is_parked
 }
 
-/// The words of a handler on this track, which has ended, end at that cursor. No call on the track is under way.
-fn keep(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
-    match track(stored) {
+/// Keeps the words of a handler on this track that has ended: they end at the cursor. Without a track they are counted as
+/// lost. The track is not busy.
+fn keep_words(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
+    match recorded_track(stored) {
         None => count_lost_words_to(cursor),
         Some(mut track) if track.has(cursor) && !track.is_parked => {
             track.place.cursor = cursor;
             return;
         }
-        // A handler inside this one has forked, and this one has not rolled over since.
+        // A nested handler has forked, and this handler has not rolled over since.
         Some(track) if is_moved && !track.is_parked => take_over(track, cursor),
         Some(_) => {}
     }
     mirror::give_back_scratch(cursor);
 }
 
-/// Copies words into this track that a handler has written where a ring of the parent was. Nothing writes behind
-/// them, and no call on the track is under way.
+/// Copies a handler's words into this track from where a ring of the parent process was. No words follow them, and the
+/// track is not busy.
 fn take_over(mut track: TrackPtr, cursor: *mut u8) {
     let Some(words) = Recorder::words_left_behind(cursor) else { return };
     let at = track.place.cursor;
@@ -196,8 +199,8 @@ fn take_over(mut track: TrackPtr, cursor: *mut u8) {
     }
 }
 
-/// While a handler without a lane runs, its thread is treated as one that is not recorded: its roll-overs must not
-/// change the lane that the handler has interrupted.
+/// A handler without a lane starts (`is_begin`) or has ended. Meanwhile its thread counts as not recorded: its roll-overs
+/// must not change the lane that the handler has interrupted.
 pub(super) fn set_aside(is_begin: bool) {
     let thread = ThisThread::get();
     let Some(mut handlers) = HandlersPtr::of(thread) else { return };
@@ -209,34 +212,35 @@ pub(super) fn set_aside(is_begin: bool) {
         handlers.without_lane += 1;
         return;
     }
-    keep(handlers.is_moved, thread.stored_track(), thread.cursor());
+    keep_words(handlers.is_moved, thread.stored_track(), thread.cursor());
     handlers.without_lane -= 1;
     if handlers.without_lane == 0 {
         thread.store_track(handlers.interrupted);
     }
 }
 
-/// A handler has ended that came while a handler without a lane ran.
+/// A handler that found all levels in use has ended.
 pub(super) fn lose(cursor: *mut u8) {
     let thread = ThisThread::get();
     if let Some(handlers) = HandlersPtr::of(thread) {
-        keep(handlers.is_moved, thread.stored_track(), cursor);
+        keep_words(handlers.is_moved, thread.stored_track(), cursor);
     }
 }
 
 /// A handler has ended that came before the first statement of its thread: its words in the thread's ring stay.
 pub(super) fn keep_early(thread: ThisThread, cursor: *mut u8) {
     let is_moved = HandlersPtr::of(thread).is_some_and(|handlers| handlers.is_moved);
-    keep(is_moved, thread.stored_track(), cursor);
+    keep_words(is_moved, thread.stored_track(), cursor);
 }
 
 /// For a roll-over: if the handlers of a thread have ended, the thread is back in its own ring.
 pub(super) fn settle(thread: ThisThread) {
+    // Its address is near the stack pointer.
     let stack = 0usize;
     if let Some(handlers) = HandlersPtr::of(thread)
         && handlers.lanes.level() > 0
     {
-        // SAFETY: words and lanes are those of the calling thread: a `ThreadState` begins with its `Words`.
+        // SAFETY: both are those of the calling thread: a `ThreadState` begins with a `WriteRange`.
         unsafe { settle_lanes(thread.as_ptr().cast(), handlers.lanes(), (&raw const stack).addr()) };
     }
 }
@@ -247,7 +251,7 @@ pub(crate) fn has_track() -> bool {
     thread.track().is_some() || HandlersPtr::of(thread).is_some_and(|handlers| !is_off(handlers.own))
 }
 
-/// In a forked child: the thread has another track. The code that its handlers have interrupted continues there.
+/// In a forked child, whose thread has got another track: lets the code that its handlers interrupted continue there.
 pub(crate) fn move_handlers() {
     let thread = ThisThread::get();
     if let Some(mut handlers) = HandlersPtr::of(thread) {
@@ -263,7 +267,7 @@ pub(crate) fn move_handlers() {
 /// Calls `act` for each lane of the calling thread.
 pub(super) fn each_lane(act: impl FnMut(TrackPtr)) {
     if let Some(handlers) = HandlersPtr::of(ThisThread::get()) {
-        handlers.tracks.into_iter().filter_map(track).for_each(act);
+        handlers.tracks.into_iter().filter_map(recorded_track).for_each(act);
     }
 }
 
@@ -271,9 +275,9 @@ pub(super) fn each_lane(act: impl FnMut(TrackPtr)) {
 pub(crate) fn end_handlers(mut end: impl FnMut(TrackPtr)) {
     let thread = ThisThread::get();
     let Some(handlers) = HandlersPtr::of(thread) else { return };
-    let current = track(thread.stored_track());
+    let current = recorded_track(thread.stored_track());
     if current.is_none_or(|track| track.is_lane)
-        && let Some(own) = track(handlers.own)
+        && let Some(own) = recorded_track(handlers.own)
     {
         if let Some(mut lane) = current {
             lane.place.cursor = thread.cursor();
@@ -283,8 +287,8 @@ pub(crate) fn end_handlers(mut end: impl FnMut(TrackPtr)) {
         // follows.
         thread.set_cursor(unsafe { frontier(own.place.cursor) });
     }
-    handlers.tracks.into_iter().filter_map(track).for_each(&mut end);
+    handlers.tracks.into_iter().filter_map(recorded_track).for_each(&mut end);
     thread.set_handlers(null_mut());
-    // SAFETY: all zeros are `Handlers` without a handler, and only this thread uses them.
+    // SAFETY: the memory is valid and only this thread uses it. All zeros are `Handlers` before any handler.
     unsafe { handlers.0.write_bytes(0, 1) };
 }
