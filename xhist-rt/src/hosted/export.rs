@@ -4,7 +4,8 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use crate::hosted::rings::{foreign, threads};
+use crate::hosted::rings::threads;
+use crate::hosted::slots::foreign;
 use crate::hosted::system::sys;
 use crate::trace::{self, Code, Severity};
 

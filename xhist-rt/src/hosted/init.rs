@@ -3,7 +3,8 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crate::hosted::rings::{acquire, late_file, threads};
+use crate::hosted::acquire;
+use crate::hosted::rings::{late_file, threads};
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::file;
 use crate::hosted::setup::settings::{FILE, PANIC};

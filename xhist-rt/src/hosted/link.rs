@@ -12,7 +12,8 @@ use qs_core::record::chunk::Chunk;
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{HOSTED_HEADER_LEN, Header};
 
-use crate::hosted::rings::{slots, threads};
+use crate::hosted::rings::threads;
+use crate::hosted::slots;
 use crate::trace::{self, Code, Severity};
 
 /// Bytes that are read from a ring at a time, unless a frame is longer.

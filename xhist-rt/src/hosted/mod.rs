@@ -1,10 +1,12 @@
 //! The hosted recorder: one ring per thread, kept in memory or in a file.
 //!
 //! From the lowest room up: `words` is what a ring holds, `system` the operating system, `thread_state` what a thread knows
-//! of its ring, `setup` what the environment asks for, `timing` clock and ticker. `slow_path` writes rings on top of
-//! these, `fast_path` a statement alone. `rings` owns the rings. The other files are what a program sets up or calls.
-//! `upcalls` is what lower rooms ask of higher ones.
+//! of its ring, `setup` what the environment asks for, `slots` the rings that there are, `timing` clock and ticker,
+//! `acquire` how a thread gets a ring. `slow_path` writes rings on top of these, `fast_path` a statement alone. `rings` is
+//! how threads and children begin and end. The other files are what a program sets up or calls.
 
+#[allow(unsafe_code)]
+pub(crate) mod acquire;
 #[allow(unsafe_code, reason = "a static in a section of the loader's")]
 mod auto;
 #[allow(unsafe_code)]
@@ -20,6 +22,7 @@ mod panic;
 mod recorder;
 mod rings;
 pub(crate) mod setup;
+pub(crate) mod slots;
 #[allow(unsafe_code)]
 pub(crate) mod slow_path;
 #[allow(unsafe_code)]
@@ -46,10 +49,11 @@ pub(crate) use init::set_map_hash;
 pub use init::{Init, init};
 pub use link::{get_block, get_byte};
 pub use rings::clear::clear;
-pub(crate) use rings::slots::{set_entries_only, set_values};
+pub(crate) use slots::{set_entries_only, set_values};
 
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};
-pub use rings::trigger::{start, stop, stop_after, stop_on_record};
+pub use rings::trigger::{start, stop_on_record};
 pub(crate) use setup::config::longest_record;
+pub use slow_path::{stop, stop_after};
 
 pub(crate) use timing::stamp::set_time;

@@ -6,9 +6,10 @@ use qs_core::record::EventKind;
 use qs_core::ring::{NAME_LEN, Status};
 use qs_core::shown::Quoted;
 
-use super::rings::{foreign, fork, threads};
+use super::rings::{fork, threads};
 use super::setup::settings::FILE;
 use super::setup::{file, owner};
+use super::slots::foreign;
 use crate::hosted::slow_path::{self, Append};
 
 /// Installs the hook behind the existing one, which prints the message. `has_line`: a line follows.

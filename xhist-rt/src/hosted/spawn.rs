@@ -18,8 +18,8 @@ use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::hosted::rings::spectra;
 use crate::hosted::setup::spectra_file;
+use crate::hosted::slots::spectra;
 use crate::hosted::system::weak::weak;
 
 /// What a thread runs. The recorder only jumps to it.

@@ -6,6 +6,8 @@ use core::sync::atomic::AtomicPtr;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use qs_core::record::trace::Event;
+#[cfg(all(feature = "trace", feature = "std"))]
+use qs_core::record::trace::{Arg, Class, Code, Severity};
 
 /// What is called with each event, on the thread or in the handler that it comes from. It may look for certain values and
 /// act: print, freeze the rings with [`stop`](crate::stop), pass the event on [`to_ring`]. What is emitted in it is logged as well.
@@ -30,7 +32,16 @@ static LOGGER: AtomicPtr<()> =
 /// trace::set_logger(Some(first_of_severity_3));
 /// ```
 pub fn set_logger(logger: Option<Logger>) {
+    #[cfg(all(feature = "trace", feature = "std"))]
+    crate::hosted::slots::spare::on_no_memory(report_no_memory);
     LOGGER.store(logger.map_or(null_mut(), |logger| logger as *mut ()), Release);
+}
+
+/// There is no memory for a ring of this many bytes.
+#[cfg(all(feature = "trace", feature = "std"))]
+fn report_no_memory(bytes: u64) {
+    let class = Class::Exception { severity: Severity::Sw2, code: Code::ALLOCATION_FAILED };
+    event(&Event { class, args: &[Arg::from(bytes)], buffer: None });
 }
 
 /// Whether there is a logger: a load and a test.

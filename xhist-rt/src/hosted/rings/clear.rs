@@ -5,7 +5,7 @@
 
 use qs_core::ring::{Header, Reader, Shown, WORDS_HEADER_LEN};
 
-use super::slots::{self, SLOTS};
+use crate::hosted::slots::{self, SLOTS};
 use crate::hosted::system::sys;
 
 /// A ring whose thread is changing it is read this often before the newest reading counts.

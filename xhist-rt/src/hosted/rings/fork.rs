@@ -1,12 +1,11 @@
 //! A forked child: the rings of the parent stay with the parent, and the child's thread gets a ring of its own.
 
-use super::slots::{self, EXECUTED, SLOTS, Slot};
-use super::{spare, spectra, threads};
+use super::threads;
 use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::{file, owner};
+use crate::hosted::slots::{self, EXECUTED, SLOTS, Slot, spare, spectra};
 use crate::hosted::slow_path;
-use crate::hosted::system::mirror::Region;
 use crate::hosted::system::sys;
 use crate::hosted::thread_state::ThisThread;
 use crate::hosted::timing::ticker;
@@ -27,22 +26,13 @@ pub(crate) fn leave_parent() {
     });
 }
 
-/// The words directly before this cursor, which a child has written where a ring was that it has left. Its memory
-/// there is its own.
-pub(crate) fn words_left_behind<'a>(cursor: *mut u8) -> Option<&'a [u8]> {
-    // Scratch memory has no header.
-    let region = Region::of(cursor).filter(|region| region.len() > region.size())?;
-    let is_ring = SLOTS.iter().filter_map(Slot::region).any(|ring| ring.header() == region.header());
-    (!is_ring).then(|| slots::words_before(region, cursor))
-}
-
 /// In a forked child. Its thread gets a ring at once, because statements ask for one only at their next check.
 pub(crate) extern "C" fn on_fork_in_child() {
     if owner::is_unseen_child() {
         owner::set_child();
     }
     spare::forget_lost();
-    if config::is_off() || config::forget_others() {
+    if config::is_off() || config::forget_others() || !config::is_read() {
         return;
     }
     let was_attached = slow_path::has_track();

@@ -5,12 +5,11 @@ use core::ffi::c_void;
 use qs_core::record::EventKind;
 use qs_core::ring::Status;
 
-use super::acquire::acquire;
-use super::slots::{ENDED, SLOTS, Slot, numbered_rings};
-use super::{foreign, slots, spare, spectra};
 use crate::filters;
+use crate::hosted::acquire::acquire;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
 use crate::hosted::setup::{clock, owner, trigger_state};
+use crate::hosted::slots::{self, ENDED, SLOTS, Slot, foreign, numbered_rings, spare, spectra};
 use crate::hosted::slow_path::{self, Append};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::thread_state::{ThisThread, TrackPtr};
@@ -66,7 +65,7 @@ pub(crate) fn attach() -> bool {
         Recorder::leave_parent();
     }
     let Some(config) = Config::get() else { return false };
-    let slot = if config.on { acquire(&config) } else { None };
+    let slot = if config.on { acquire(&config, slow_path::roll_over_chunk) } else { None };
     let Some(slot) = slot else {
         slow_path::attach(None);
         if config.on {
@@ -90,9 +89,16 @@ pub(crate) fn attach() -> bool {
         let (cursor, limit) = ThisThread::get().addresses();
         // SAFETY: cursor, limit and ring are the calling thread's. Its end calls `on_thread_exit`, which unregisters
         // them.
-        unsafe { ticker::register(slot.number(), cursor, limit, slot.watched_ring(&config)) };
+        unsafe { ticker::register(slot.number(), cursor, limit, watched_ring(slot, &config)) };
     }
     true
+}
+
+/// The ring of a slot for the ticker, if the clock stamps it.
+fn watched_ring(slot: &Slot, config: &Config) -> Option<ticker::WatchedRing> {
+    let is_timed = config.time == Time::On && config.frames != Frames::Exact && !stamp::is_given();
+    let region = slot.region().filter(|_| is_timed)?;
+    Some(ticker::WatchedRing { header: region.header().cast(), addresses: region.addresses() })
 }
 
 extern "C" fn on_thread_exit(header: *mut c_void) {
@@ -146,7 +152,7 @@ pub(crate) fn on_process_exit() {
     declare_end();
     spectra::end_of_process(own());
     foreign::look();
-    slots::publish_rate(clock::measure());
+    stamp::publish_rate(clock::measure());
     SLOTS.iter().for_each(|slot| slot.end(Status::Exited));
 }
 

@@ -10,10 +10,8 @@ use qs_core::record::EventKind;
 
 use crate::filters;
 use crate::hosted::setup::config::Config;
-use crate::hosted::setup::trigger_state::{
-    COUNTING, LEFT, MUTED, RUNNING, STATE, STOP_ON, STOP_ON_AFTER, STOPPED, is_stopped,
-};
-use crate::hosted::slow_path::{self, Append};
+use crate::hosted::setup::trigger_state::{COUNTING, MUTED, RUNNING, STATE, STOP_ON, STOP_ON_AFTER, STOPPED};
+use crate::hosted::slow_path::{self, Append, publish, stop_after};
 use crate::hosted::timing::pace::call_all;
 
 /// How often each trigger of the sources was passed.
@@ -45,23 +43,6 @@ pub fn start() {
     apply_filters();
 }
 
-/// Stops recording, of records too; the rings keep what they have. Other threads record until their next function
-/// entry or round of a loop.
-pub fn stop() {
-    if STATE.load(Acquire) != STOPPED {
-        slow_path::append(Append::Event(EventKind::Stopped, 0));
-        STATE.store(STOPPED, Release);
-        publish();
-    }
-    filters::freeze(true);
-}
-
-/// The state has changed: this thread acts at once, other threads at their next check.
-fn publish() {
-    slow_path::settle();
-    call_all();
-}
-
 /// The filter lets statements through or keeps them out. If a trigger stops recording, also meanwhile, it stays
 /// stopped.
 pub(crate) fn apply_filters() {
@@ -86,22 +67,6 @@ pub(crate) fn apply_filters() {
             _ => return,
         }
     }
-}
-
-/// Stops recording after this many more statements of this thread and of others, which notice it at their next check.
-/// If recording is stopped already, nothing happens.
-pub fn stop_after(statements: u64) {
-    if statements == 0 {
-        return stop();
-    }
-    settle();
-    if is_stopped() {
-        return;
-    }
-    LEFT.store(statements, Relaxed);
-    slow_path::append(Append::Event(EventKind::Armed, statements));
-    STATE.store(COUNTING, Release);
-    publish();
 }
 
 /// Stops recording `after` statements behind the next record with this id, for example 123, an event of the recorder.

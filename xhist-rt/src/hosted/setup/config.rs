@@ -10,7 +10,6 @@ use crate::hosted::setup::{clock, file};
 use crate::hosted::system::shared_state::{Once, Progress};
 use crate::hosted::system::{sandbox, sys};
 use crate::hosted::thread_state::tls;
-use crate::hosted::upcalls::{Recorder, Upcalls};
 
 /// Ring size if the environment gives none. `XHIST_RING_SIZE` changes it at compile time.
 const DEFAULT_SIZE: u32 = 512 * 1024;
@@ -129,13 +128,8 @@ impl Config {
     fn read() -> Option<Config> {
         match Config::wait() {
             Progress::Yours => {
-                // Two processes must not write the same file, whatever a program sets up.
-                static IS_REGISTERED: AtomicBool = AtomicBool::new(false);
                 // A forked child may read values again that its parent has checked.
                 static IS_CHECKED: AtomicBool = AtomicBool::new(false);
-                if !IS_REGISTERED.swap(true, Ordering::Relaxed) {
-                    sys::at_fork_in_child(<Recorder as Upcalls>::on_fork_in_child);
-                }
                 let config = Config::from_environment();
                 if SANDBOX.is(&["off"]) {
                     sandbox::ignore();

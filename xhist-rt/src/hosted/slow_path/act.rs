@@ -6,12 +6,13 @@ use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::EventKind;
 
+use crate::hosted::acquire;
 use crate::hosted::setup::{config, trigger_state};
+use crate::hosted::slots::{self, spare};
 use crate::hosted::system::{mirror, sys};
 use crate::hosted::thread_state::{SCRATCH, TAKEN, ThisThread, Track, TrackPtr};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::stamp;
-use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::hosted::words::Place;
 use crate::sync::fence;
 
@@ -70,7 +71,7 @@ pub(crate) fn count_lost_words() {
 /// Counts the words that this thread, which has no ring, has written in scratch memory up to its cursor.
 pub(super) fn count_lost_words_to(cursor: *mut u8) {
     if !config::is_off() && !trigger_state::is_stopped() {
-        Recorder::count_lost(mirror::words_in_scratch(cursor));
+        spare::count_lost(mirror::words_in_scratch(cursor));
     }
 }
 
@@ -100,7 +101,7 @@ pub(super) fn act(
     call: impl FnOnce(&mut Track, *mut u8) -> Place,
 ) {
     if track.is_busy() {
-        Recorder::count_lost(1);
+        spare::count_lost(1);
         return use_scratch(thread);
     }
     let mut at = thread.cursor();
@@ -129,12 +130,12 @@ pub(super) fn act(
 pub(super) fn begin_again(mut track: TrackPtr, at: *mut u8) {
     let since = (track.writer.position(at) - track.writer.first_word()) as usize;
     // The thread or the handler may have a small stack.
-    let lay_out = || sys::on_large_stack(|| Recorder::lay_out_header_again(track.slot, at));
+    let lay_out = || sys::on_large_stack(|| acquire::lay_out_header_again(track.slot, at));
     let kept = sys::with_signals_blocked(lay_out).min(since);
     let (place, has_kept) = track.writer.begin_again(at, kept, stamp::now());
     track.place = place;
     if !has_kept {
-        Recorder::count_lost(1);
+        spare::count_lost(1);
     }
 }
 
@@ -161,9 +162,9 @@ fn act_slow(
     let mut at = if is_elsewhere { track.place.cursor } else { found };
     if is_elsewhere && !track.is_parked && found != SCRATCH.start() {
         // A handler gave the thread this ring, or the process was forked. The words went on at the old place.
-        match Recorder::words_left_behind(found).and_then(|words| track.writer.take_over(at, words)) {
+        match slots::words_left_behind(found).and_then(|words| track.writer.take_over(at, words)) {
             Some(place) => at = place.cursor,
-            None => Recorder::count_lost(1),
+            None => spare::count_lost(1),
         }
     }
     let mut is_last = false;

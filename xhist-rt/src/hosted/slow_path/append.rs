@@ -1,17 +1,23 @@
 //! Appends what is not a word: records, events, and statements that are known at run time only.
 
 use core::any::type_name;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use qs_core::filter::Filter;
 use qs_core::record::value::{MARK, MAX_BYTES};
 use qs_core::record::words::{UNIT, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
 
-use super::act::{Purpose, act, check_for_move, continue_at, count_lost_words, may_move};
+use super::act::{Purpose, act, check_for_move, continue_at, count_lost_words, may_move, settle};
 use super::roll_over::roll_over;
+use crate::filters;
+use crate::hosted::setup::config::Config;
+use crate::hosted::setup::trigger_state::{
+    COUNTING, LEFT, STATE, STOP_ON, STOP_ON_AFTER, STOPPED, is_stopped,
+};
 use crate::hosted::setup::{owner, trigger_state};
 use crate::hosted::thread_state::{ThisThread, Track, TrackPtr};
-use crate::hosted::timing::pace::{self, Pace};
+use crate::hosted::timing::pace::{Pace, call_all};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::record_size::SHORT;
@@ -56,8 +62,49 @@ pub(crate) fn append(what: Append) {
     match what {
         // The events of triggers set off no triggers.
         Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) | Append::Close => {}
-        Append::Event(..) => pace::on_record(RECORD_BASE + ids::EVENT),
+        Append::Event(..) => on_record(RECORD_BASE + ids::EVENT),
     }
+}
+
+/// A record of this id was appended.
+#[inline]
+fn on_record(id: u8) {
+    if STOP_ON.load(Acquire) == u32::from(id) + 1 {
+        stop_after(STOP_ON_AFTER.load(Relaxed));
+    }
+}
+
+/// Stops recording, of records too; the rings keep what they have. Other threads record until their next function
+/// entry or round of a loop.
+pub fn stop() {
+    if STATE.load(Acquire) != STOPPED {
+        append(Append::Event(EventKind::Stopped, 0));
+        STATE.store(STOPPED, Release);
+        publish();
+    }
+    filters::freeze(true);
+}
+
+/// The state has changed: this thread acts at once, other threads at their next check.
+pub(crate) fn publish() {
+    settle();
+    call_all();
+}
+
+/// Stops recording after this many more statements of this thread and of others, which notice it at their next check.
+/// If recording is stopped already, nothing happens.
+pub fn stop_after(statements: u64) {
+    if statements == 0 {
+        return stop();
+    }
+    let _ = Config::get();
+    if is_stopped() {
+        return;
+    }
+    LEFT.store(statements, Relaxed);
+    append(Append::Event(EventKind::Armed, statements));
+    STATE.store(COUNTING, Release);
+    publish();
 }
 
 /// Gives the words up to the cursor their times, before something is appended behind them.
@@ -81,7 +128,7 @@ pub(crate) fn append_record<const LEN: usize, const TIMED: bool>(bytes: &[u8; LE
     };
     if let Some(stamp) = stamp {
         append_record_slow::<LEN, TIMED>(bytes, len, stamp);
-        pace::on_record(bytes[1]);
+        on_record(bytes[1]);
     }
 }
 

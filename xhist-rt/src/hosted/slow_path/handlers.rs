@@ -8,10 +8,12 @@ use core::sync::atomic::Ordering::Relaxed;
 use qs_core::record::EventKind;
 
 use super::act::{begin_again, count_lost_words_to, scratch};
+use crate::hosted::acquire::new_lane;
 use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::slots::{self, spare};
 use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::{mirror, sys};
-use crate::hosted::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
+use crate::hosted::thread_state::{Handlers, RollOver, TAKEN, ThisThread, Track, TrackPtr, is_off};
 use crate::hosted::timing::stamp;
 use crate::hosted::upcalls::{Recorder, Upcalls};
 
@@ -85,7 +87,7 @@ fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
     sys::with_signals_blocked(|| {
         // A handler that came before the signals were blocked may have made it.
         if HandlersPtr::of(thread).is_none() {
-            let mut handlers = HandlersPtr(Recorder::memory_for_handlers(track.slot)?);
+            let mut handlers = HandlersPtr(slots::memory_for_handlers(track.slot)?);
             handlers.own = track.as_ptr();
             thread.set_handlers(handlers.0);
         }
@@ -93,8 +95,8 @@ fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
     })
 }
 
-/// A handler starts on this lane.
-pub(super) fn open(level: usize, at: *mut u8) -> WriteRange {
+/// A handler starts on this lane, which rolls over with this function.
+pub(super) fn open(level: usize, at: *mut u8, roll_over: RollOver) -> WriteRange {
     let thread = ThisThread::get();
     let nowhere = |at| {
         let scratch = scratch(at);
@@ -104,7 +106,7 @@ pub(super) fn open(level: usize, at: *mut u8) -> WriteRange {
     let Some(mut handlers) = HandlersPtr::of(thread) else { return nowhere(at) };
     let parent = handlers.interrupted_by(level);
     handlers.previous[level - 1] = thread.stored_track();
-    let lane = parent.and_then(|parent| lane(handlers, level, parent));
+    let lane = parent.and_then(|parent| lane(handlers, level, parent, roll_over));
     let (Some(mut parent), Some(mut lane)) = (parent, lane) else {
         if parent.is_none_or(|parent| !parent.is_parked) {
             // The thread counts as not recorded, as while a handler without a lane runs.
@@ -139,14 +141,14 @@ fn position(track: TrackPtr, at: *mut u8) -> u64 {
 }
 
 /// The track of this level. Makes a missing one, except where nothing is recorded.
-fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<TrackPtr> {
+fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr, roll_over: RollOver) -> Option<TrackPtr> {
     if parent.is_parked {
         return None;
     }
     let lane = match recorded_track(handlers.tracks[level - 1]) {
         Some(lane) => lane,
         None => {
-            let mut lane = Recorder::new_lane(parent.slot, level)?;
+            let mut lane = new_lane(parent.slot, level, roll_over)?;
             handlers.tracks[level - 1] = lane.as_ptr();
             lane.is_lane = true;
             lane.writer.append_slowly();
@@ -191,11 +193,11 @@ fn keep_words(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
 /// Copies a handler's words into this track from where a ring of the parent process was. No words follow them, and the
 /// track is not busy.
 fn take_over(mut track: TrackPtr, cursor: *mut u8) {
-    let Some(words) = Recorder::words_left_behind(cursor) else { return };
+    let Some(words) = slots::words_left_behind(cursor) else { return };
     let at = track.place.cursor;
     match track.writer.take_over(at, words) {
         Some(place) => track.place = place,
-        None => Recorder::count_lost(1),
+        None => spare::count_lost(1),
     }
 }
 

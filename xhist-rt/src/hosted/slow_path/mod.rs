@@ -14,9 +14,11 @@ use crate::hosted::system::signals::{LaneUser, set_lane_user};
 
 pub(crate) use act::{attach, count_lost_words, detach, settle};
 pub use append::flush;
+pub(crate) use append::publish;
 pub(crate) use append::{
     Append, append, append_record, at, put_word, record_long, record_target, record_without_word,
 };
+pub use append::{stop, stop_after};
 pub(crate) use handlers::{end_handlers, has_track, move_handlers};
 pub(crate) use pending::{on_panic, set_name, settle_at_end};
 pub(crate) use roll_over::{roll_over, roll_over_chunk};
@@ -24,7 +26,7 @@ pub(crate) use roll_over::{roll_over, roll_over_chunk};
 /// What the lanes call.
 static LANE_USER: LaneUser = LaneUser {
     thread: handlers::thread,
-    open: handlers::open,
+    open: |lane, interrupted| handlers::open(lane, interrupted, roll_over_chunk),
     close: handlers::close,
     set_aside: handlers::set_aside,
     lose: handlers::lose,

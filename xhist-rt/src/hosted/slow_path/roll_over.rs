@@ -5,6 +5,7 @@ use core::sync::atomic::Ordering::Relaxed;
 use super::act::{Purpose, act, count_lost_words, may_move};
 use super::handlers;
 use crate::hosted::setup::owner;
+use crate::hosted::slots::foreign;
 use crate::hosted::thread_state::{TAKEN, ThisThread, ThreadState, Track};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::{stamp, ticker};
@@ -77,6 +78,6 @@ fn look_for_foreign_handler(track: &mut Track) {
     track.roll_overs = track.roll_overs.wrapping_add(1);
     // With another pace each check rolls over.
     if track.roll_overs.is_multiple_of(16) && !track.is_lane && pace::pace() == Pace::Chunks {
-        Recorder::look_for_foreign_handler();
+        foreign::look_at_one();
     }
 }

@@ -311,28 +311,19 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
 pub(crate) fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
     let before = block_signals();
     let result = run();
-    before.restore();
+    // SAFETY: `block_signals` has returned an initialised set.
+    unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &before, null_mut()) };
     result
 }
 
-/// The signals that a thread has blocked.
-struct BlockedSignals(libc::sigset_t);
-
-impl BlockedSignals {
-    fn restore(self) {
-        // SAFETY: the set was written by `pthread_sigmask`.
-        unsafe { libc::pthread_sigmask(libc::SIG_SETMASK, &self.0, null_mut()) };
-    }
-}
-
 /// Blocks the signals of the calling thread. Returns what was blocked before.
-fn block_signals() -> BlockedSignals {
+fn block_signals() -> libc::sigset_t {
     let all = all_but_faults();
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the set is writable, and read only after it was written.
     unsafe {
         libc::pthread_sigmask(libc::SIG_SETMASK, &all, before.as_mut_ptr());
-        BlockedSignals(before.assume_init())
+        before.assume_init()
     }
 }
 
@@ -567,7 +558,6 @@ pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
         };
         // SAFETY: the stack pointer moves to the end of memory that nothing else uses, aligned as before a call. It
         // moves back from a register that the called function keeps.
-        // from a register that the called function keeps.
         unsafe {
             core::arch::asm!(
                 "mov r12, rsp",

@@ -1,13 +1,12 @@
-//! How often a recorded thread rolls over, and the triggers that its statements and records set off.
+//! How often a recorded thread rolls over.
 
 use core::sync::atomic::Ordering::{AcqRel, Acquire, Relaxed};
 
 use super::ticker;
 use crate::filters;
 use crate::hosted::setup::config;
-use crate::hosted::setup::trigger_state::{COUNTING, LEFT, RUNNING, STATE, STOP_ON, STOP_ON_AFTER, STOPPED};
+use crate::hosted::setup::trigger_state::{COUNTING, LEFT, RUNNING, STATE, STOPPED};
 use crate::hosted::system::sys;
-use crate::hosted::upcalls::{Recorder, Upcalls};
 
 /// How often a recorded thread rolls over, and why.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -50,12 +49,4 @@ pub(crate) fn spend(statements: u64) -> bool {
 /// Has every thread roll over at its next check.
 pub(crate) fn call_all() {
     ticker::look_at_all(sys::tid());
-}
-
-/// A record of this id was appended.
-#[inline]
-pub(crate) fn on_record(id: u8) {
-    if STOP_ON.load(Acquire) == u32::from(id) + 1 {
-        Recorder::stop_after(STOP_ON_AFTER.load(Relaxed));
-    }
 }

@@ -8,7 +8,7 @@ use core::sync::atomic::{AtomicPtr, AtomicU64};
 use crate::hosted::setup::clock;
 use crate::hosted::setup::config;
 use crate::hosted::setup::config::Frames;
-use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::hosted::slots;
 
 /// A clock that the program has given, `fn() -> u32`.
 static GIVEN: AtomicPtr<()> = AtomicPtr::new(null_mut());
@@ -19,7 +19,7 @@ static NEWEST: AtomicU64 = AtomicU64::new(0);
 pub(crate) fn set_time(time: fn() -> u32) {
     GIVEN.store(time as *mut (), Release);
     clock::replace();
-    Recorder::publish_rate(0);
+    publish_rate(0);
 }
 
 /// Whether the program has given the clock.
@@ -83,8 +83,13 @@ pub(crate) fn ticks() -> u64 {
 #[cold]
 #[inline(never)]
 fn measured_at(ticks: u64) -> u64 {
-    Recorder::publish_rate(clock::measure());
+    publish_rate(clock::measure());
     ticks
+}
+
+/// Writes the rate of the clock to every ring.
+pub(crate) fn publish_rate(rate: u32) {
+    slots::publish_clock_hz(clock_hz(rate));
 }
 
 /// The rate for headers; 0 if the program has given a clock of its own.

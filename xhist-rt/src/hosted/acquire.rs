@@ -6,28 +6,28 @@ use core::sync::atomic::Ordering;
 
 use qs_core::ring::{Causes, Flags, Status};
 
-use super::layout::{header_len, place_in_file, ring_len};
-use super::slots::{
-    ENDED, EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings,
-    map_hash, set_facts,
-};
-use super::{slots, spare, spectra};
 use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{Config, Frames, Time};
 use crate::hosted::setup::{clock, file, owner};
-use crate::hosted::slow_path;
+use crate::hosted::slots::layout::{header_len, place_in_file, ring_len};
+use crate::hosted::slots::{self, spare, spectra};
+use crate::hosted::slots::{
+    ENDED, EXECUTED, MAP_HASH, MAX_RINGS, RINGS, SLOTS, Slot, XHIST_RING, XHIST_RING_LEN, count_rings,
+    map_hash, set_facts,
+};
 use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::shared_state::claim_longest_vacant;
 use crate::hosted::system::{sys, thread};
-use crate::hosted::thread_state::{Track, TrackPtr};
+use crate::hosted::thread_state::{RollOver, Track, TrackPtr};
 use crate::hosted::timing::stamp;
 use crate::hosted::words::{HostedHeader, WordsWriter};
 
 /// Threads take over the rings of ended threads as cleared_for_words as there are this many rings.
 const ENOUGH_RINGS: usize = 64;
 
-/// A slot with an empty ring: a new one, or that of the thread that ended first.
-pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
+/// A slot with an empty ring: a new one, or that of the thread that ended first. Its track rolls over with this
+/// function.
+pub(crate) fn acquire(config: &Config, roll_over: RollOver) -> Option<&'static Slot> {
     let is_enough = slots::made() >= ENOUGH_RINGS;
     if is_enough {
         SLOTS.iter().for_each(Slot::check_for_end);
@@ -35,8 +35,8 @@ pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
     let new = || RINGS.take(MAX_RINGS).map(|number| &SLOTS[number]);
     let slot = without_ring().or_else(|| is_enough.then(reuse).flatten()).or_else(new).or_else(reuse)?;
     match slot.region() {
-        Some(region) => lay_out_again(slot, region, config),
-        None if make_ring(slot, config).is_none() => {
+        Some(region) => lay_out_again(slot, region, config, roll_over),
+        None if make_ring(slot, config, roll_over).is_none() => {
             // The next thread may find memory.
             slot.ended.end(&ENDED);
             return None;
@@ -55,7 +55,7 @@ fn without_ring() -> Option<&'static Slot> {
 }
 
 /// Makes the ring of a slot that the calling thread alone has. `None` without memory for it.
-fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
+fn make_ring(slot: &Slot, config: &Config, roll_over: RollOver) -> Option<()> {
     slot.map_track()?;
     let region = mirror::map(config.size as usize, header_len())?;
     let number = slot.number();
@@ -72,7 +72,7 @@ fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
     }
     let header = region.header().cast::<HostedHeader>();
     // SAFETY: the region is new and was mapped with this size, and the calling thread alone has the slot.
-    slot.header.publish(header, || unsafe { lay_out(slot, number, region, config) });
+    slot.header.publish(header, || unsafe { lay_out(slot, number, region, config, roll_over) });
     if number == 0 {
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Release);
@@ -91,8 +91,8 @@ fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
 
 /// The track of a new lane for handlers of this level that interrupt a ring. Signals are blocked. Handlers may have
 /// small stacks.
-pub(crate) fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
-    let slot = sys::on_large_stack(|| acquire(&Config::get()?))?;
+pub(crate) fn new_lane(interrupted: u16, level: usize, roll_over: RollOver) -> Option<TrackPtr> {
+    let slot = sys::on_large_stack(|| acquire(&Config::get()?, roll_over))?;
     slot.ring().inspect(|header| header.set_lane(interrupted, level));
     slot.set_lane(interrupted, level);
     spectra::share(slot, interrupted);
@@ -168,7 +168,7 @@ pub(crate) fn set_map_hash(hash: u64) {
 /// # Safety
 /// The region has room for a ring of this configuration, the slot has memory for a track, and no other thread uses
 /// either.
-unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
+unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config, roll_over: RollOver) {
     let header = region.header().cast::<HostedHeader>();
     slot.set_lane(0, 0);
     // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
@@ -179,7 +179,6 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
         if config.frames != Frames::Packed {
             writer.append_slowly();
         }
-        let roll_over = slow_path::roll_over_chunk;
         slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
     }
 }
@@ -207,9 +206,8 @@ unsafe fn lay_out_header(header: *mut HostedHeader, number: usize, config: &Conf
     }
 }
 
-/// For a thread whose ring file was emptied, see [`Upcalls::lay_out_header_again`].
-///
-/// [`Upcalls::lay_out_header_again`]: crate::hosted::upcalls::Upcalls::lay_out_header_again
+/// The file of the ring in this slot was emptied: lays the header out again for the calling thread. Returns the number
+/// of bytes directly before the cursor that are words, written since.
 pub(crate) fn lay_out_header_again(number: u16, cursor: *mut u8) -> usize {
     let slot = &SLOTS[usize::from(number)];
     let (Some(region), Some(config)) = (slot.region(), Config::get()) else { return 0 };
@@ -238,7 +236,7 @@ pub(crate) fn lay_out_header_again(number: u16, cursor: *mut u8) -> usize {
 }
 
 /// Lays out the ring of a slot again for the calling thread, which has claimed the slot.
-fn lay_out_again(slot: &Slot, region: Region, config: &Config) {
+fn lay_out_again(slot: &Slot, region: Region, config: &Config, roll_over: RollOver) {
     // Since the ring was made, the program may have named a file, the disk may have got room, or the file may have
     // been cut.
     match file::get() {
@@ -254,5 +252,5 @@ fn lay_out_again(slot: &Slot, region: Region, config: &Config) {
     slot.ring().inspect(|header| header.count_earlier());
     let header = region.header().cast();
     // SAFETY: a slot that a thread has claimed has a region and a track, and belongs to that thread.
-    slot.header.publish(header, || unsafe { lay_out(slot, slot.number(), region, config) });
+    slot.header.publish(header, || unsafe { lay_out(slot, slot.number(), region, config, roll_over) });
 }

@@ -7,32 +7,31 @@ use qs_core::record::words::{UNIT, digit_of};
 use qs_core::ring::Status;
 
 use super::layout::place_in_file;
-use crate::hosted::setup::config::{Config, Frames, Time};
+use crate::hosted::setup::config::Config;
 use crate::hosted::setup::file::Opened;
 use crate::hosted::system::mirror::Region;
 use crate::hosted::system::shared_state::{Fact, Home, Numbers, Published, SlotOwner};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::thread_state::{Handlers, Track, TrackPtr};
-use crate::hosted::timing::{stamp, ticker};
 use crate::hosted::words::HostedHeader;
 use crate::value::types;
 
 /// If more threads than this live at once, the recorder does not record the others.
-pub(super) const MAX_RINGS: usize = 1024;
+pub(crate) const MAX_RINGS: usize = 1024;
 
 /// Memory for one ring, and what the process knows of its thread.
 pub(crate) struct Slot {
-    pub(super) header: Published<HostedHeader>,
+    pub(crate) header: Published<HostedHeader>,
     /// The track, in memory of its own.
     track: AtomicPtr<Track>,
     /// Whether the thread has ended.
     pub(crate) ended: SlotOwner,
     /// Which file the ring is in.
-    pub(super) home: Home,
+    pub(crate) home: Home,
     /// The signal handlers of the thread.
     handlers: AtomicPtr<Handlers>,
     /// Memory for the spectrum of the thread.
-    pub(super) spectrum: AtomicPtr<u8>,
+    pub(crate) spectrum: AtomicPtr<u8>,
     /// In a lane: the number of the ring that its handlers interrupt, and their level; otherwise 0.
     lane: AtomicU32,
     /// Id of the thread if its end cannot be noticed; otherwise 0.
@@ -59,7 +58,7 @@ pub(crate) fn set_values() {
 }
 
 /// Sets in a ring what is known of the program.
-pub(super) fn set_facts(header: &HostedHeader) {
+pub(crate) fn set_facts(header: &HostedHeader) {
     if let Some(hash) = MAP_HASH.get() {
         header.set_map_hash(hash);
     }
@@ -72,13 +71,13 @@ pub(super) fn set_facts(header: &HostedHeader) {
 }
 
 /// Numbers of slots that threads have taken so far.
-pub(super) static RINGS: Numbers = Numbers::new();
+pub(crate) static RINGS: Numbers = Numbers::new();
 /// Number of threads that have ended.
 pub(crate) static ENDED: AtomicU64 = AtomicU64::new(0);
 /// The executed bitmap of this process.
 pub(crate) static EXECUTED: Published<u8> = Published::null();
 /// Hash of the map that the program was instrumented with; 0 = not set.
-pub(super) static MAP_HASH: Fact = Fact::new();
+pub(crate) static MAP_HASH: Fact = Fact::new();
 /// 1: the program records only entries of functions.
 static ENTRIES_ONLY: Fact = Fact::new();
 /// Address of [`crate::value::types::anchor`] in a program with values, else 0.
@@ -107,7 +106,7 @@ pub(crate) fn of_track(track: TrackPtr) -> Option<&'static Slot> {
 
 /// Writes the number of rings into the first ring. Each of two threads that come at once counts after its own ring is
 /// there, so one of them counts both.
-pub(super) fn count_rings() {
+pub(crate) fn count_rings() {
     let newest = SLOTS.iter().rposition(|slot| slot.ring().is_some());
     if let (Some(first), Some(newest)) = (SLOTS[0].ring(), newest) {
         first.count_rings(newest as u16 + 1);
@@ -143,33 +142,33 @@ pub(crate) fn forget_rings() {
     EXECUTED.forget();
 }
 
-/// Writes the rate of the clock to every ring.
-pub(crate) fn publish_rate(rate: u32) {
+/// Writes the rate of the clock to every ring, as a header has it.
+pub(crate) fn publish_clock_hz(hz: u32) {
     for header in SLOTS.iter().take(made()).filter_map(Slot::ring) {
-        header.set_clock_hz(stamp::clock_hz(rate));
+        header.set_clock_hz(hz);
     }
 }
 
 impl Slot {
     /// Maps memory for the track.
-    pub(super) fn map_track(&self) -> Option<()> {
+    pub(crate) fn map_track(&self) -> Option<()> {
         if self.track().is_null() {
             self.track.store(sys::map_anonymous(size_of::<Track>())?.cast(), Ordering::Relaxed);
         }
         Some(())
     }
 
-    pub(super) fn track(&self) -> *mut Track {
+    pub(crate) fn track(&self) -> *mut Track {
         self.track.load(Ordering::Relaxed)
     }
 
     /// Keeps what the header of a lane says. The header may be lost with the file.
-    pub(super) fn set_lane(&self, interrupted: u16, level: usize) {
+    pub(crate) fn set_lane(&self, interrupted: u16, level: usize) {
         self.lane.store(u32::from(interrupted) << 16 | level as u32, Ordering::Relaxed);
     }
 
     /// The number of the ring that the handlers of this lane interrupt, and their level; level 0: it is not a lane.
-    pub(super) fn lane(&self) -> (u16, usize) {
+    pub(crate) fn lane(&self) -> (u16, usize) {
         let lane = self.lane.load(Ordering::Relaxed);
         ((lane >> 16) as u16, (lane & 0xFFFF) as usize)
     }
@@ -199,7 +198,7 @@ impl Slot {
     }
 
     /// Checks whether a thread has ended whose end cannot be noticed.
-    pub(super) fn check_for_end(&self) {
+    pub(crate) fn check_for_end(&self) {
         let tid = self.watched.load(Ordering::Acquire);
         let is_first = || self.watched.compare_exchange(tid, 0, Ordering::AcqRel, Ordering::Relaxed).is_ok();
         if tid != 0 && !sys::has_thread(tid) && is_first() {
@@ -214,19 +213,12 @@ impl Slot {
         unsafe { self.header.get().as_ref() }
     }
 
-    /// The ring for the ticker, if the clock stamps it.
-    pub(crate) fn watched_ring(&self, config: &Config) -> Option<ticker::WatchedRing> {
-        let is_timed = config.time == Time::On && config.frames != Frames::Exact && !stamp::is_given();
-        let region = self.region().filter(|_| is_timed)?;
-        Some(ticker::WatchedRing { header: region.header().cast(), addresses: region.addresses() })
-    }
-
     /// The memory of the ring.
     pub(crate) fn region(&self) -> Option<Region> {
         Region::of(self.header.get().cast())
     }
 
-    pub(super) fn is(&self, status: Status) -> bool {
+    pub(crate) fn is(&self, status: Status) -> bool {
         self.ring().is_some_and(|header| header.status_code() == status.code())
     }
 
@@ -251,6 +243,15 @@ pub(crate) fn words_before<'a>(region: Region, cursor: *mut u8) -> &'a [u8] {
     }
     // SAFETY: the loop has just read these bytes, and only the calling thread writes them.
     unsafe { core::slice::from_raw_parts(cursor.wrapping_sub(len), len) }
+}
+
+/// The words directly before this cursor, which a child has written where a ring was that it has left. Its memory
+/// there is its own.
+pub(crate) fn words_left_behind<'a>(cursor: *mut u8) -> Option<&'a [u8]> {
+    // Scratch memory has no header.
+    let region = Region::of(cursor).filter(|region| region.len() > region.size())?;
+    let is_ring = SLOTS.iter().filter_map(Slot::region).any(|ring| ring.header() == region.header());
+    (!is_ring).then(|| words_before(region, cursor))
 }
 
 /// Every ring as memory: its number, start and length. A ring keeps its number.

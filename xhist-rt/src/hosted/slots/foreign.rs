@@ -6,8 +6,8 @@
 
 use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
-use crate::hosted::rings::slots::{SLOTS, Slot, made};
 use crate::hosted::setup::clock;
+use crate::hosted::slots::{SLOTS, Slot, made};
 use crate::hosted::system::{sandbox, signals, sys};
 
 /// Signals with such handlers: bit n - 1 for signal n. The bits stay set, because the entries of such a handler stay.

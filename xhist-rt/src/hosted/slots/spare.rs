@@ -4,18 +4,17 @@
 use core::cell::UnsafeCell;
 use core::mem::MaybeUninit;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicBool, AtomicU32, Ordering, fence};
+use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, Ordering, fence};
 
 use qs_core::ring::SPARE_NUMBER;
 
-use crate::hosted::rings::layout::ring_len;
-use crate::hosted::rings::slots;
-use crate::hosted::rings::slots::{SLOTS, XHIST_RING, XHIST_RING_LEN};
 use crate::hosted::setup::config;
 use crate::hosted::setup::config::Config;
+use crate::hosted::slots;
+use crate::hosted::slots::layout::ring_len;
+use crate::hosted::slots::{SLOTS, XHIST_RING, XHIST_RING_LEN};
 use crate::hosted::system::shared_state::Published;
 use crate::hosted::system::sys;
-use crate::hosted::upcalls::{Recorder, Upcalls};
 use crate::hosted::words::HostedHeader;
 
 /// Number of statements and records that no ring has, until the first ring counts them.
@@ -72,6 +71,14 @@ fn spare() -> Option<&'static HostedHeader> {
     unsafe { HEADER.get().as_ref() }
 }
 
+/// A `fn(u64)`, or null.
+static ON_NO_MEMORY: AtomicPtr<()> = AtomicPtr::new(null_mut());
+
+/// Has this function called when there is no memory for a ring, with the number of bytes.
+pub(crate) fn on_no_memory(report: fn(u64)) {
+    ON_NO_MEMORY.store(report as *mut (), Ordering::Release);
+}
+
 /// Reports once that there is no memory for a ring. Without any ring, nothing else reports it.
 #[cold]
 pub(crate) fn report_no_memory(config: &Config) {
@@ -92,7 +99,12 @@ pub(crate) fn report_no_memory(config: &Config) {
         sys::write_all(2, line.as_ptr(), line.len());
     }
     if !IS_REPORTED.swap(true, Ordering::Relaxed) {
-        Recorder::report_no_memory(ring_len(config.size) as u64);
+        let report = ON_NO_MEMORY.load(Ordering::Acquire);
+        if !report.is_null() {
+            // SAFETY: `on_no_memory` stores nothing else.
+            let report = unsafe { core::mem::transmute::<*mut (), fn(u64)>(report) };
+            report(ring_len(config.size) as u64);
+        }
     }
 }
 

@@ -11,10 +11,10 @@ use qs_core::ring::Status;
 use qs_core::ring::executed;
 use qs_core::ring::spectrum::{HEADER_LEN, SpectrumHeader, header};
 
-use super::slots::{self, SLOTS, Slot};
 use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::Config;
 use crate::hosted::setup::spectra_file;
+use crate::hosted::slots::{self, SLOTS, Slot};
 use crate::hosted::system::sys;
 use crate::hosted::words::HostedHeader;
 
@@ -48,7 +48,7 @@ pub(crate) fn origin() -> u32 {
 }
 
 /// In a forked child: records in the parent's file which thread forked it. The child's thread has no spectrum yet.
-pub(super) fn note_fork() {
+pub(crate) fn note_fork() {
     spectra_file::note_start(sys::pid(), origin());
     NUMBER.set(0);
     PARENT.set(0);
@@ -61,7 +61,7 @@ pub(crate) fn set_parent(number: u32) {
 }
 
 /// Begins the spectrum of the calling thread, which has just got this slot. Without memory, the thread has none.
-pub(super) fn begin(slot: &Slot) {
+pub(crate) fn begin(slot: &Slot) {
     if !spectra_file::is_open() {
         return;
     }
@@ -86,7 +86,7 @@ pub(super) fn begin(slot: &Slot) {
 }
 
 /// Lets a new lane mark its statements in the bitmap of the slot that it interrupts. Signals are blocked.
-pub(super) fn share(lane: &Slot, interrupted: u16) {
+pub(crate) fn share(lane: &Slot, interrupted: u16) {
     let memory = SLOTS.get(usize::from(interrupted)).map(|slot| slot.spectrum.load(Ordering::Relaxed));
     let Some(memory) = memory.filter(|memory| !memory.is_null()) else { return };
     // SAFETY: `begin` has laid the bitmap out, and the lane's track is laid out and not used yet.
@@ -97,7 +97,7 @@ pub(super) fn share(lane: &Slot, interrupted: u16) {
 }
 
 /// Appends the spectrum of the calling thread, which ends and has this slot, to the file.
-pub(super) fn end(slot: &Slot) {
+pub(crate) fn end(slot: &Slot) {
     let memory = slot.spectrum.load(Ordering::Relaxed);
     let Some(ring) = slot.ring().filter(|_| !memory.is_null() && NUMBER.get() != 0) else { return };
     sys::with_signals_blocked(|| {
@@ -128,7 +128,7 @@ pub(super) fn end(slot: &Slot) {
 }
 
 /// [`end`] for the thread that ends the process, which has this ring.
-pub(super) fn end_of_process(own: Option<&HostedHeader>) {
+pub(crate) fn end_of_process(own: Option<&HostedHeader>) {
     let is_own = |slot: &&Slot| own.zip(slot.ring()).is_some_and(|(own, ring)| core::ptr::eq(own, ring));
     if let Some(slot) = SLOTS.iter().find(is_own) {
         end(slot);
