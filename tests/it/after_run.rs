@@ -29,6 +29,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_signal_for_cargo_xhist_alone_reaches_the_program", signal_alone),
     Case::new("commands_that_are_printed_work_when_typed", typed),
     Case::new("the_users_command_gets_rings_of_crashes", uploads),
+    Case::new("a_file_that_the_user_named_by_a_pattern_is_read", named_by_pattern),
 ];
 
 /// The program that ends in many ways, built once; cases have runs and target directories of their own only where
@@ -43,6 +44,16 @@ pub fn fixture(name: &str) -> Tree {
     cargo(tree.path()).args("generate-lockfile --quiet").succeed();
     cargo(tree.path()).args("xhist build --quiet --all-targets").succeed();
     tree
+}
+
+/// The recorder fills in the pattern, and the answer is that of the file that it made in this run.
+fn named_by_pattern() {
+    let place = Tree::empty("pattern");
+    std::fs::write(place.join("ends-1.xhist"), "of an earlier run").expect("it is written");
+    let pattern = place.join("%e-%p.xhist");
+    let done = run(ends(), "abort").env("XHIST_FILE", &pattern).done().expect(134);
+    done.check(done.stderr.contains("last statements of thread main"), "the answer");
+    done.check(!done.stderr.contains("%e"), "no command with the pattern");
 }
 
 /// `XHIST_UPLOAD` copies the ring and the map, and a copy can be read by itself. A command that fails is named.

@@ -2,6 +2,7 @@
 //!
 //! `run.json` gets how the run ended and what failed. The answer is made from it.
 
+mod chosen;
 mod failures;
 mod outcome;
 mod programs;
@@ -50,7 +51,7 @@ impl Run {
     /// Ring files of programs, oldest first.
     fn files(&self) -> Vec<PathBuf> {
         if let Some(path) = &self.chosen_file {
-            return vec![path.clone()];
+            return chosen::files(path, self.started_ms);
         }
         // Tests of nextest and of documentation have their own directories.
         let entries = WalkDir::new(&self.directory).into_iter().flatten();
@@ -150,7 +151,7 @@ fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'
         (_, false) if failures.tests.is_empty() && failures.crashes.is_empty() => {
             return report::print_exit(run, ended, processes);
         }
-        (_, false) => report::print_failures(run, failures),
+        (_, false) => report::print_failures(run, failures, processes),
     }
     failures.files()
 }

@@ -71,13 +71,17 @@ pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec
     }
 }
 
-/// Prints the answer to what failed. `run.json` names the files of a run, but not one that the user chose: of that there is the
-/// answer to the file.
-pub(super) fn print_failures(run: &Run, failures: &Failures<'_>) {
-    if let Some(file) = &run.chosen_file {
+/// Prints the answer to what failed. `run.json` names the files of a run, but not those that the user chose: of these there is
+/// the answer to each file of a failure.
+pub(super) fn print_failures(run: &Run, failures: &Failures<'_>, processes: &[Process]) {
+    if run.chosen_file.is_some() {
         let named = failures.tests.iter().map(|test| format!("test {} {}", visible(&test.name), test.how));
         named.for_each(|line| eprintln!("\nxhist: {line}"));
-        print_answer(file, None);
+        let mut files = failures.files();
+        if files.is_empty() {
+            files.extend(processes.last().map(|process| process.path.clone()));
+        }
+        files.iter().for_each(|file| print_answer(file, None));
         if run.annotates {
             eprintln!("xhist: no annotations: they need a run without XHIST_FILE");
         }
