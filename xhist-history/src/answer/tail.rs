@@ -142,10 +142,10 @@ impl Tail {
         let end = stack.ending_panic().filter(|_| may_fail);
         let last = end.map_or(panics.len(), |end| end.number);
         let is_open = |number: usize| stack.open_panics().iter().any(|open| open.number == number);
-        let caught =
-            (0..last).filter(|number| end.is_none() || !is_open(*number)).map(|number| panics[number]);
+        let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
+        let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        Ending { caught: (caught.clone().count(), caught.last().unwrap_or_default()), ..ending }
+        Ending { caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 
     /// When an item came that is a mark.

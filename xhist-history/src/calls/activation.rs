@@ -99,11 +99,13 @@ pub struct Moves {
     pub is_uncertain: bool,
     /// Of `left`, the first ones are those of handlers that ended before the entry.
     pub of_handlers: usize,
+    /// Of a repetition, the statements that ran again. Empty if they are not known.
+    pub again: Vec<StatementId>,
     /// Of a repetition, the index of the outermost activation that its statements ran in before.
     pub round: Option<usize>,
     /// Calls of a repetition that were not left.
     pub folded: Option<FoldedCalls>,
-    /// Calls of earlier repetitions that were left. The activations above them stand for them.
+    /// Calls of earlier repetitions that were left. The activations above them take their place.
     pub unfolded: Vec<FoldedCalls>,
     /// A future that was dropped while it waited.
     pub cancelled: Option<Activation>,
@@ -115,6 +117,7 @@ impl Moves {
         self.entered = 0;
         self.is_uncertain = false;
         self.of_handlers = 0;
+        self.again.clear();
         self.round = None;
         self.folded = None;
         self.unfolded.clear();

@@ -34,7 +34,7 @@ impl CallStack {
         let Some((first, outermost, round)) = self.rounds.round(self.floors.len(), statements) else {
             return;
         };
-        self.moves.round = Some(outermost);
+        (self.moves.round, self.moves.again) = (Some(outermost), round);
         // What the round ran first runs next.
         let id = first.statement;
         let body = self.structure.body_of(id);
@@ -45,7 +45,7 @@ impl CallStack {
         let Some(Found { index, gap }) = next else { return };
         let depth = (index as u64).saturating_add(self.folded_below(index));
         match usize::try_from(depth.saturating_sub(first.depth())) {
-            _ if gap.is_some() || depth < first.depth() => self.ascend(&round, times),
+            _ if gap.is_some() || depth < first.depth() => self.ascend(times),
             Ok(deeper) if deeper > 0 => self.descend(outermost..outermost.saturating_add(deeper), times),
             _ => {}
         }
@@ -66,7 +66,8 @@ impl CallStack {
 
     /// Each round leaves calls that it did not begin. Rounds run once more until the stack is as it was, but for calls of the
     /// innermost gap. As many as that gap has are counted.
-    fn ascend(&mut self, round: &[StatementId], times: u64) {
+    fn ascend(&mut self, times: u64) {
+        let round = self.moves.again.clone();
         let mut left = times;
         let mut before: Option<(Ascent, u64)> = None;
         while left > 0 && self.rounds.pay(round.len()) {

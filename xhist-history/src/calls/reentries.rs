@@ -151,13 +151,13 @@ impl CallStack {
         let (outer, above) = between.split_first()?;
         let by = above.iter().enumerate().find_map(|(place, slot)| {
             let open = between.get(..=place)?;
-            Some((self.from_outside(&slot.activation, outer, open)?, slot.activation.body))
+            Some((self.decided_outside(&slot.activation, outer, open)?, slot.activation.body))
         })?;
         Some((&outer.activation, by, (outer.below as usize) < self.slots.len()))
     }
 
     /// Whether an activation above a call was decided on outside of it. `open`: what is between the two, the call included.
-    fn from_outside(&self, called: &Activation, outer: &Slot, open: &[Slot]) -> Option<EnteredBy> {
+    fn decided_outside(&self, called: &Activation, outer: &Slot, open: &[Slot]) -> Option<EnteredBy> {
         let body = self.structure.body(called.body);
         let from = outer.activation.called_from;
         match body.kind {

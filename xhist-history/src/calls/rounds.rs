@@ -1,6 +1,6 @@
 //! What a repetition repeats: where the newest statements ran, and the calls of folded rounds.
 //!
-//! A recorder that folds a recursion keeps one round and a count, on the way down and on the way up. A [`CallGap`] stands for the calls of
+//! A recorder that folds a recursion keeps one round and a count, on the way down and on the way up. A [`CallGap`] is the calls of
 //! these rounds. They wait as those of the round that was kept did, so a statement that one of them can run is on the way up.
 
 use std::collections::VecDeque;

@@ -892,7 +892,7 @@ fn helper
     let (down, up) = ("2 5 6 5 6 2x1000 5", "7 9 10 7 9 10");
     assert_eq!(of(down).1, 1_004);
     assert_eq!(of(&format!("{down} 7 9 10")).1, 1_005);
-    // The round above stands for those that are folded.
+    // The round above takes the place of those that are folded.
     assert_eq!(of(&format!("{down} {up} {up} {up}")).1, 1_000);
     let calls = "main(down(down(down(helper) helper helper helper helper helper)))";
     assert_eq!(of(&format!("{down} {up} {up} {up}")).0, calls);
@@ -936,23 +936,15 @@ fn a_round_may_be_as_long_as_a_recorder_folds() {
 }
 
 /// A recursion of one or two functions: what each call runs before and after it calls the next.
-const RECURSIONS: [(&str, &[&[&str]], &[&[&str]]); 4] = [
-    ("fn main\n  s f\n  s\nfn f\n  s\n  s f\n  s\n", &[&["5", "6"]], &[&["7"]]),
-    (
+const RECURSIONS: [[&str; 3]; 4] = [
+    ["fn main\n  s f\n  s\nfn f\n  s\n  s f\n  s\n", "5 6", "7"],
+    [
         "fn main\n  s f\n  s\nfn f\n  s\n  s g\n  s f\n  s g\n  s\nfn g\n  s\n  s\n",
-        &[&["5", "6", "11", "12", "7"]],
-        &[&["8", "11", "12", "9"]],
-    ),
-    (
-        "fn main\n  s f\n  s\nfn f\n  s h\n  s\nfn h\n  s\n  s f\n  s\n  s\n",
-        &[&["5"], &["8", "9"]],
-        &[&["6"], &["10", "11"]],
-    ),
-    (
-        "fn main\n  s f\n  s\nfn f\n  loop\n    s\n    s f\n    s\n  s\n",
-        &[&["5", "6", "7"]],
-        &[&["8", "6", "8", "9"]],
-    ),
+        "5 6 11 12 7",
+        "8 11 12 9",
+    ],
+    ["fn main\n  s f\n  s\nfn f\n  s h\n  s\nfn h\n  s\n  s f\n  s\n  s\n", "5|8 9", "6|10 11"],
+    ["fn main\n  s f\n  s\nfn f\n  loop\n    s\n    s f\n    s\n  s\n", "5 6 7", "8 6 8 9"],
 ];
 
 /// Replaces parts that repeat what is before them, as a recorder does, if `folds` says so for the position. Each entry has its
@@ -984,11 +976,12 @@ proptest::proptest! {
         depth in 1usize..40,
         folds in proptest::collection::vec(proptest::bool::ANY, 1..9),
     ) {
-        let (outline, down, up) = RECURSIONS[kind];
+        let [outline, down, up] = RECURSIONS[kind];
+        let (down, up): (Vec<&str>, Vec<&str>) = (down.split('|').collect(), up.split('|').collect());
         let mut lines = vec!["2"];
-        (0..depth).for_each(|call| lines.extend(down[call % down.len()]));
+        (0..depth).for_each(|call| lines.extend(down[call % down.len()].split(' ')));
         // The innermost one calls nothing.
-        (0..depth).rev().for_each(|call| lines.extend(up[call % up.len()]));
+        (0..depth).rev().for_each(|call| lines.extend(up[call % up.len()].split(' ')));
         lines.push("3");
         let structure = Arc::new(Structure::of(&map(outline)));
         let depth = |stack: &CallStack| stack.depth() as u64 + stack.folded_below(stack.depth());

@@ -3,8 +3,6 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use qs_core::record::Statement;
-
 use super::locks::{HeldLocks, LockOrder, LockWait};
 use super::program::{OrderProgram, SectionSide};
 use super::{Check, OrderFindings, Piece, Seen};
@@ -90,6 +88,9 @@ impl ThreadOrder {
         }
         self.stack.take(handler, entry);
         self.forget_left();
+        if let ThreadEntry::Again { .. } = entry {
+            self.repeated(number, found);
+        }
         if let (ThreadEntry::Statement(_), Some(id)) = (entry, self.stack.top().map(|top| top.statement))
             && id != self.program.structure.unknown()
         {
@@ -118,18 +119,12 @@ impl ThreadOrder {
     }
 
     /// What was repeated ran once more, at least: the rules `A..B` see its beginning behind its end.
-    pub fn repeated(
-        &mut self,
-        number: u64,
-        statements: impl Iterator<Item = Statement>,
-        found: &mut OrderFindings,
-    ) {
-        let mut before = None;
-        for recorded in statements {
-            let id = self.program.structure.statement(recorded, before);
-            before = Some(id);
-            self.check_expected(Seen { number, id, place: self.count }, found);
+    fn repeated(&mut self, number: u64, found: &mut OrderFindings) {
+        let round = self.stack.moves().again.clone();
+        if round.is_empty() {
+            return self.gap();
         }
+        round.into_iter().for_each(|id| self.check_expected(Seen { number, id, place: self.count }, found));
     }
 
     /// Entries are missing here, so nothing is known of what is open.

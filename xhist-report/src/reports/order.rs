@@ -15,7 +15,6 @@ use xhist_history::events::{Merged, Step};
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Opening, Place, Ring, What, count, visible};
 use xhist_history::notes::Notes;
-use xhist_history::report::NewestStatements;
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection;
 use xhist_history::text::SourceText;
@@ -28,7 +27,6 @@ pub struct Order<'o> {
     programs: BTreeMap<usize, Checked>,
     /// By the number of the ring.
     threads: HashMap<usize, (usize, ThreadOrder)>,
-    newest: NewestStatements,
     rings: Vec<Ring>,
     number: u64,
 }
@@ -49,7 +47,6 @@ impl<'o> Order<'o> {
             text: SourceText::new(&options.read),
             programs: BTreeMap::new(),
             threads: HashMap::new(),
-            newest: NewestStatements::default(),
             rings: Vec::new(),
             number: 0,
         }
@@ -129,22 +126,12 @@ impl<'o> Order<'o> {
         if !event.gap.is_empty() {
             context.notes.loss(format_args!("{ring}: {}, after entry {}", event.gap, self.number));
             thread.gap();
-            self.newest.forget(ring.number);
         }
         let Some(item) = &event.item else { return };
         if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
             self.number += 1;
         }
         let entry = ThreadEntry::of(&item.what);
-        let newest = (ring.number, item.handlers);
-        match (entry, &item.what) {
-            (ThreadEntry::Statement(statement), _) => self.newest.push(newest, statement),
-            (_, What::Again(again)) => match self.newest.repeated(newest, again) {
-                Some(statements) => thread.repeated(self.number, statements, found),
-                None => thread.gap(),
-            },
-            _ => {}
-        }
         thread.take(self.number, (Handler::of(item), entry), locks, found);
     }
 
