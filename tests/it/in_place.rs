@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use object::{Object, ObjectSection};
@@ -271,7 +272,11 @@ fn old_dump() {
 /// A program of two files, built and run; the history with the texts of its statements.
 fn two_files(instrumented: &str) -> (Tree, impl Fn(&str) -> Done) {
     let tree = Tree::empty("two-files");
-    tree.write("Cargo.toml", "[package]\nname = \"two\"\nedition = \"2024\"\n\n[workspace]\n");
+    // Cases share a target directory at the same time, so each program has a name of its own.
+    static TREES: AtomicU32 = AtomicU32::new(0);
+    let number = TREES.fetch_add(1, Ordering::Relaxed);
+    let manifest = format!("[package]\nname = \"two-{number}\"\nedition = \"2024\"\n\n[workspace]\n");
+    tree.write("Cargo.toml", &manifest);
     tree.write("src/main.rs", "mod queue;\n\nfn main() {\n    let n = queue::push(3);\n    drop(n);\n}\n");
     tree.write("src/queue.rs", "pub fn push(n: u32) -> u32 {\n    let m = n + 1;\n    m * 2\n}\n");
     add_recorder(&tree, r#""std", "trace""#);
