@@ -32,14 +32,12 @@ static LOGGER: AtomicPtr<()> =
 /// trace::set_logger(Some(first_of_severity_3));
 /// ```
 pub fn set_logger(logger: Option<Logger>) {
-    #[cfg(all(feature = "trace", feature = "std"))]
-    crate::hosted::slots::spare::on_no_memory(report_no_memory);
     LOGGER.store(logger.map_or(null_mut(), |logger| logger as *mut ()), Release);
 }
 
 /// There is no memory for a ring of this many bytes.
 #[cfg(all(feature = "trace", feature = "std"))]
-fn report_no_memory(bytes: u64) {
+pub(crate) fn report_no_memory(bytes: u64) {
     let class = Class::Exception { severity: Severity::Sw2, code: Code::ALLOCATION_FAILED };
     event(&Event { class, args: &[Arg::from(bytes)], buffer: None });
 }

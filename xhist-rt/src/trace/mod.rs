@@ -28,6 +28,8 @@ pub use qs_core::record::trace::{
     Arg, Class, Code, EXCEPTION, Event, MAX_ARGS, OPCODES, Opcodes, PROFILE, Severity,
 };
 
+#[cfg(all(feature = "trace", feature = "std"))]
+pub(crate) use logger::report_no_memory;
 pub use logger::{Logger, event, is_logged, logger, set_logger, to_ring};
 pub(crate) use mask::set;
 pub use mask::{disable, enable, is_profiled, opcodes};
