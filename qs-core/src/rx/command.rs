@@ -1,10 +1,12 @@
 //! Parses commands of a host. Numbers are little-endian.
 
-use super::execute::BOTH;
 use super::ids::id;
 use super::receiver::{Packet, fault};
 use crate::record::trace::Opcodes;
 use crate::record::{Fun, Kind, Obj, Sig, Sizes};
+
+/// Kind that means state machine and active object together. The largest kind.
+pub(super) const BOTH: u8 = 6;
 
 /// Bytes of [`Command::Opcodes`].
 const OPCODE_BYTES: u8 = 32;

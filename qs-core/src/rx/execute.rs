@@ -1,6 +1,6 @@
 //! Executes the commands of a host and answers them. QP starts some commands before their checksum arrives; here all wait for it.
 
-use super::command::Command;
+use super::command::{BOTH, Command};
 use super::ids::id;
 use super::receiver::{Packet, Receiver, fault};
 use crate::filter::{self, Filter};
@@ -12,8 +12,6 @@ const KINDS: usize = 6;
 const STATE_MACHINE: usize = 0;
 const ACTIVE: usize = 1;
 const APPLICATION: usize = 5;
-/// Kind that means state machine and active object together. The largest kind.
-pub(super) const BOTH: u8 = 6;
 /// Set in an answer that reports a fault.
 const ERROR: u8 = 0x80;
 
