@@ -87,7 +87,7 @@ impl Statement {
     }
 }
 
-/// The file id of the first element, and the elements behind it. `None` if the first element is no file.
+/// The file id of the first element, and the elements behind it. `None` if the first element is not a file.
 pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
     match elements {
         [FORMAT_FILE, file, rest @ ..] => Some((u16::from(*file), rest)),

@@ -259,7 +259,7 @@ impl<'f> GrowingRings<'f> {
         if !self.is_emptied && self.placed().any(|placed| placed.header.words.begin > 0) {
             self.is_emptied = true;
             context.notes.note(format_args!(
-                "the ring file was emptied while the program ran: what was recorded shortly before that may be missing"
+                "the ring file was emptied while the program ran: what was recorded just before may be missing"
             ));
         }
     }
