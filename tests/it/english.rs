@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use walkdir::WalkDir;
+use xhist_tests::structure::CRATES;
 use xhist_tests::{Case, Tree, repository};
 
 pub const CASES: &[Case] = &[
@@ -70,15 +71,8 @@ const NOT_A: &[&str] = &[
     "thread",
 ];
 
-/// What is ours: the folders and files at the root that people write.
+/// What is ours beside the crates: the folders and files at the root that people write.
 const PARTS: &[&str] = &[
-    "qs-core",
-    "qs-host",
-    "xhist-history",
-    "xhist-rt",
-    "xhist-instrument",
-    "xhist-report",
-    "cargo-xhist",
     "xhist-fleet",
     "tests",
     "samples",
@@ -155,7 +149,8 @@ fn is_text(path: &Path) -> bool {
 /// Prints the vague words of all parts. They are a failure with `XHIST_TESTS_ENGLISH=1` only, as in `.ci/run`: the first
 /// change of a stranger should not fail for a word.
 fn listed() {
-    let found: Vec<String> = PARTS.iter().flat_map(|part| vague_in(&repository().join(part))).collect();
+    let found: Vec<String> =
+        CRATES.iter().chain(PARTS).flat_map(|part| vague_in(&repository().join(part))).collect();
     let list = found.join("\n");
     let is_strict = std::env::var_os("XHIST_TESTS_ENGLISH").is_some_and(|value| value == "1");
     assert!(found.is_empty() || !is_strict, "{} vague words:\n{list}", found.len());

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use cargo_metadata::MetadataCommand;
 use walkdir::WalkDir;
-use xhist_tests::structure::shared_type_names;
+use xhist_tests::structure::{CRATES, shared_type_names};
 use xhist_tests::{Case, repository};
 
 pub const CASES: &[Case] = &[
@@ -16,16 +16,10 @@ pub const CASES: &[Case] = &[
     Case::new("all_crates_share_version_and_rust_version", versions),
 ];
 
-const CRATES: [&str; 8] = [
-    "qs-core",
-    "qs-host",
-    "xhist-history",
-    "xhist-rt",
-    "xhist-instrument",
-    "xhist-report",
-    "cargo-xhist",
-    "xhist-fleet",
-];
+/// The folders of all crates.
+fn crates() -> impl Iterator<Item = &'static str> {
+    CRATES.into_iter().chain(["xhist-fleet"])
+}
 
 /// Lines of a file, its unit tests aside.
 const BUDGET: usize = 600;
@@ -90,7 +84,7 @@ const UNSAFE: &[&str] = &[
 
 /// Source files of the four crates and of the tests, and their text without unit tests.
 fn sources() -> Vec<(PathBuf, String)> {
-    let trees = CRATES.iter().map(|name| repository().join(name).join("src"));
+    let trees = crates().map(|name| repository().join(name).join("src"));
     let trees = trees.chain(["tests/src", "tests/it", "tests/benches"].map(|tree| repository().join(tree)));
     let entries = trees.flat_map(|tree| WalkDir::new(tree).sort_by_file_name().into_iter().flatten());
     let files = entries.filter(|entry| {
@@ -173,9 +167,9 @@ const SHARED_NAMES: &[SharedName] = &[
 
 fn type_names() {
     let mut wrong = Vec::new();
-    for part in CRATES.iter().chain(&["tests"]) {
+    for part in crates().chain(["tests"]) {
         let shared = shared_type_names(repository(), part);
-        let rows = || SHARED_NAMES.iter().filter(|row| row.part == *part);
+        let rows = || SHARED_NAMES.iter().filter(|row| row.part == part);
         let is_known = |name: &str| rows().any(|row| row.names.contains(&name));
         for (name, files) in shared.iter().filter(|(name, _)| !is_known(name)) {
             wrong.push(format!("{part}: several types are called `{name}`: {files:?}"));
@@ -197,10 +191,10 @@ fn changelog() {
 }
 
 fn versions() {
-    for name in CRATES.iter().chain(&["tests"]) {
+    for name in crates().chain(["tests"]) {
         let text = std::fs::read_to_string(repository().join(name).join("Cargo.toml")).expect("a manifest");
         for key in ["version", "rust-version", "edition", "license"] {
-            let is_newer = *name == "xhist-fleet" && key == "rust-version";
+            let is_newer = name == "xhist-fleet" && key == "rust-version";
             let line = if is_newer { format!("{key} = \"1.94\"") } else { format!("{key}.workspace = true") };
             assert!(text.lines().any(|own| own == line), "{name}/Cargo.toml has `{line}`");
         }

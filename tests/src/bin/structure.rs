@@ -10,11 +10,8 @@
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use xhist_tests::structure::{CrateMeasures, WALKS, Walks};
+use xhist_tests::structure::{CRATES, CrateMeasures, WALKS, Walks};
 use xhist_tests::{clean_up, repository};
-
-const CRATES: [&str; 7] =
-    ["qs-core", "qs-host", "xhist-history", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist"];
 
 fn main() -> ExitCode {
     let mut arguments: Vec<String> = std::env::args().skip(1).collect();

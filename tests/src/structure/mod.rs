@@ -15,6 +15,10 @@ pub use lines::{FileLines, LongFunction};
 pub use names::shared_type_names;
 pub use walks::{WALKS, Walk, Walks};
 
+/// The folders of the crates that are built by default.
+pub const CRATES: [&str; 7] =
+    ["qs-core", "qs-host", "xhist-history", "xhist-rt", "xhist-instrument", "xhist-report", "cargo-xhist"];
+
 /// What one crate measures, its unit tests left out.
 pub struct CrateMeasures {
     /// Source files.

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use super::CRATES;
 use crate::{Run, Tree, repository};
 
 /// What is followed from its beginning to its end.
@@ -137,17 +138,7 @@ impl Walks {
     fn product_file(&self, name: &str) -> Option<PathBuf> {
         let path = Path::new(name);
         let path = path.strip_prefix(&self.checkout).unwrap_or(path);
-        let is_product = [
-            "qs-core",
-            "qs-host",
-            "xhist-history",
-            "xhist-rt",
-            "xhist-instrument",
-            "xhist-report",
-            "cargo-xhist",
-        ]
-        .iter()
-        .any(|crate_name| path.starts_with(Path::new(crate_name).join("src")));
+        let is_product = CRATES.iter().any(|name| path.starts_with(Path::new(name).join("src")));
         is_product.then(|| path.to_owned())
     }
 }
