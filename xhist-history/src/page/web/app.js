@@ -149,11 +149,13 @@ class App {
     this.at = Math.max(0, Math.min(step, this.recording.length - 1));
     this.frame = 0;
     this.say(said);
-    const link = `#s=${this.recording.number(this.at)}`;
+    const link = `#s=${this.recording.number(this.at)}`, before = location.hash;
     clearTimeout(this.linking);
-    if (isJump && location.hash !== link) window.history.pushState(null, "", link);
-    // Browsers refuse too many changes at a time.
-    else this.linking = setTimeout(() => window.history.replaceState(null, "", link), 300);
+    if (isJump && before !== link) window.history.pushState(null, "", link);
+    // Browsers refuse too many changes at a time. A link that was followed meanwhile stays: its event may still be on the way.
+    else this.linking = setTimeout(() => {
+      if (location.hash === before) window.history.replaceState(null, "", link);
+    }, 300);
     this.draw();
   }
 
