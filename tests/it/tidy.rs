@@ -82,7 +82,7 @@ const UNSAFE: &[&str] = &[
     "tests/benches/cost/cpu.rs",
 ];
 
-/// Source files of the four crates and of the tests, and their text without unit tests.
+/// Source files of all crates and of the tests, and their text without unit tests.
 fn sources() -> Vec<(PathBuf, String)> {
     let trees = crates().map(|name| repository().join(name).join("src"));
     let trees = trees.chain(["tests/src", "tests/it", "tests/benches"].map(|tree| repository().join(tree)));

@@ -20,7 +20,6 @@ extern "C" fn start() {
     sys::stay_loaded();
     // Two processes must not write the same file, whatever a program sets up.
     sys::at_fork_in_child(crate::hosted::rings::fork::on_fork_in_child);
-    #[cfg(feature = "trace")]
     crate::hosted::slots::spare::on_no_memory(crate::trace::report_no_memory);
     crate::hosted::slow_path::set_up_handlers();
     // This comes before the program asks for the handler of the signal.
