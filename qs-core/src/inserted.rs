@@ -1,6 +1,9 @@
 //! The calls that `xhist-instrument` inserts into sources: their names, and the texts around them. The recorder has a
 //! function of each name, the rewriter writes the calls and removes them, and reports show sources without them.
 
+use crate::record::Statement;
+use crate::record::words::Word;
+
 /// The name of the recorder crate, as it appears in every call.
 pub const CRATE: &str = "xhist_rt::";
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -45,6 +48,67 @@ impl CallForm {
     }
 }
 
+/// The length of the word in the argument of a recording call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WordWidth {
+    /// Two bytes.
+    Short,
+    /// Four bytes, which are zero for a statement that no word can represent.
+    Long,
+}
+
+impl WordWidth {
+    /// Bits of the word.
+    const fn bits(self) -> u32 {
+        match self {
+            WordWidth::Short => 16,
+            WordWidth::Long => 32,
+        }
+    }
+}
+
+/// The argument of a recording call: all that any recorder needs of a statement, in one number. From the lowest bit: the
+/// bytes of the word, the first one lowest; 16 bits of the line; 16 bits of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StatementNumber {
+    /// The number.
+    pub value: u64,
+    /// The length of its word. The name of the call has it.
+    pub width: WordWidth,
+}
+
+impl StatementNumber {
+    /// The argument for a statement with this number in its program, 0 = no number.
+    #[inline]
+    pub const fn new(statement: Statement, number: u32) -> StatementNumber {
+        let (word, width) = match Word::new(statement, number) {
+            Some(Word::Short(bytes)) => (u16::from_le_bytes(bytes) as u32, WordWidth::Short),
+            Some(Word::Long(bytes)) => (u32::from_le_bytes(bytes), WordWidth::Long),
+            None => (0, WordWidth::Long),
+        };
+        let place = statement.to_word() as u64;
+        StatementNumber { value: place << width.bits() | word as u64, width }
+    }
+
+    /// File and line.
+    #[inline(always)]
+    pub const fn statement(self) -> Statement {
+        Statement::from_word((self.value >> self.width.bits()) as u32)
+    }
+}
+
+/// The literal in a call: hexadecimal, with a `_` before each four digits.
+impl core::fmt::Display for StatementNumber {
+    fn fmt(&self, to: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        let Statement { file, line } = self.statement();
+        write!(to, "0x{file:x}_{line:04x}_")?;
+        if self.width == WordWidth::Long {
+            write!(to, "{:04x}_", self.value as u32 >> 16)?;
+        }
+        write!(to, "{:04x}", self.value as u16)
+    }
+}
+
 /// One name of recording calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RecordingCall {
@@ -54,19 +118,39 @@ pub struct RecordingCall {
     pub form: CallForm,
     /// This call checks for room; the others do not.
     pub checks: bool,
+    /// The length of the word in its argument.
+    pub width: WordWidth,
+}
+
+impl RecordingCall {
+    const fn new(name: &'static str, form: CallForm, checks: bool, width: WordWidth) -> RecordingCall {
+        RecordingCall { name, form, checks, width }
+    }
 }
 
 /// All recording calls.
-pub const RECORDINGS: [RecordingCall; 8] = [
-    RecordingCall { name: "s", form: CallForm::Plain, checks: false },
-    RecordingCall { name: "c", form: CallForm::Carried, checks: false },
-    RecordingCall { name: "a", form: CallForm::Block, checks: false },
-    RecordingCall { name: "p", form: CallForm::Parens, checks: false },
-    RecordingCall { name: "e", form: CallForm::Plain, checks: true },
-    RecordingCall { name: "ce", form: CallForm::Carried, checks: true },
-    RecordingCall { name: "ae", form: CallForm::Block, checks: true },
-    RecordingCall { name: "pe", form: CallForm::Parens, checks: true },
-];
+pub const RECORDINGS: [RecordingCall; 16] = {
+    use CallForm::{Block, Carried, Parens, Plain};
+    use WordWidth::{Long, Short};
+    [
+        RecordingCall::new("s", Plain, false, Short),
+        RecordingCall::new("sl", Plain, false, Long),
+        RecordingCall::new("c", Carried, false, Short),
+        RecordingCall::new("cl", Carried, false, Long),
+        RecordingCall::new("a", Block, false, Short),
+        RecordingCall::new("al", Block, false, Long),
+        RecordingCall::new("p", Parens, false, Short),
+        RecordingCall::new("pl", Parens, false, Long),
+        RecordingCall::new("e", Plain, true, Short),
+        RecordingCall::new("el", Plain, true, Long),
+        RecordingCall::new("ce", Carried, true, Short),
+        RecordingCall::new("cel", Carried, true, Long),
+        RecordingCall::new("ae", Block, true, Short),
+        RecordingCall::new("ael", Block, true, Long),
+        RecordingCall::new("pe", Parens, true, Short),
+        RecordingCall::new("pel", Parens, true, Long),
+    ]
+};
 
 /// Finds the recording call of this name.
 pub fn recording(name: &[u8]) -> Option<&'static RecordingCall> {
@@ -129,6 +213,7 @@ mod tests {
     extern crate std;
     use super::*;
     use std::collections::BTreeSet;
+    use std::format;
     use std::vec::Vec;
 
     #[test]
@@ -139,5 +224,25 @@ mod tests {
         let names: Vec<_> =
             names.into_iter().chain(HASHES.iter().map(|call| call.name)).chain(others).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    #[test]
+    fn an_argument_has_file_line_and_word() {
+        for (file, line, number, literal) in
+            [(1, 42, 1, "0x1_002a_0201"), (0xABC, 65_535, 0, ""), (0xFFFF, 7, 0, "0xffff_0007_0000_0000")]
+        {
+            let statement = Statement { file, line };
+            let argument = StatementNumber::new(statement, number);
+            assert_eq!(argument.statement(), statement);
+            let word = match argument.width {
+                WordWidth::Short => Some(Word::Short((argument.value as u16).to_le_bytes())),
+                WordWidth::Long if argument.value as u32 == 0 => None,
+                WordWidth::Long => Some(Word::Long((argument.value as u32).to_le_bytes())),
+            };
+            assert_eq!(word, Word::new(statement, number));
+            let text = format!("{argument}");
+            assert_eq!(u64::from_str_radix(&text.replace('_', "")[2..], 16), Ok(argument.value));
+            assert!(literal.is_empty() || literal == text, "{text}");
+        }
     }
 }

@@ -242,6 +242,11 @@ fn compiled() {
     let wrong = run("T3", "S");
     wrong.check(wrong.code() != 0, "a size that no target has");
     wrong.check(wrong.stderr.contains("sizes are 1, 2 or 4"), "says what is possible");
+
+    tree.write("src/main.rs", "fn main() { xhist_rt::m(1); xhist_rt::el(xhist_rt::long(1, 2)); }\n");
+    let narrow = run("T2", "");
+    narrow.check(narrow.code() != 0, "statements have time stamps of four bytes");
+    narrow.check(narrow.stderr.contains("XHIST_QS_SIZES needs T4"), "says what is wrong");
 }
 
 /// Names of functions that only a panic calls.

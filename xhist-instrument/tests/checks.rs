@@ -11,9 +11,9 @@ fn marked_with(text: &str, options: &Options) -> String {
     let result = String::from_utf8(result).unwrap();
     let mut marked = String::new();
     for (index, part) in result.split("::xhist_rt::").enumerate() {
-        match part.split_once("::<").filter(|_| index > 0) {
+        match part.split_once('(').filter(|_| index > 0) {
             Some((name, rest)) => {
-                let (_, behind) = rest.split_once(">();").unwrap();
+                let (_, behind) = rest.split_once(");").unwrap();
                 marked.push_str(&format!("<{name}>{behind}"));
             }
             None => marked.push_str(part),
@@ -166,9 +166,9 @@ fn statements_are_numbered_in_the_order_of_the_text() {
             .unwrap();
     assert_eq!(
         str::from_utf8(&result).unwrap(),
-        "fn f() { ::xhist_rt::e::<3,1,70>();a(); ::xhist_rt::s::<3,1,71>();g(|| {::xhist_rt::ae::<3,1,72>();b()/*xh*/}); \
-         /*xh*/#[cfg(x)] ::xhist_rt::c::<3,1,73>();#[cfg(x)] c(); }\n\
-         fn h() { ::xhist_rt::e::<3,2,74>();d(); ::xhist_rt::s::<3,2,75>();d(); }"
+        "fn f() { ::xhist_rt::e(0x3_0001_4701);a(); ::xhist_rt::s(0x3_0001_4801);g(|| {::xhist_rt::ae(0x3_0001_4901);b()/*xh*/}); \
+         /*xh*/#[cfg(x)] ::xhist_rt::c(0x3_0001_4a01);#[cfg(x)] c(); }\n\
+         fn h() { ::xhist_rt::e(0x3_0002_4b01);d(); ::xhist_rt::s(0x3_0002_4c01);d(); }"
     );
 }
 

@@ -20,7 +20,7 @@ fn in_place_and_back() {
     assert!(
         project
             .read("src/main.rs")
-            .contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::e::<1,2,1>();let x"))
+            .contains(&format!("::xhist_rt::m(0x{hash});::xhist_rt::e(0x1_0002_0201);let x"))
     );
     assert!(
         map.contains(r#"{"file":2,"path":"src/sub/b.rs","base":0,"first":19,"room":17,"source":"#),
@@ -176,12 +176,12 @@ fn filter_in(directory: &Path, args: &[&str], input: &str) -> Run {
 #[test]
 fn a_filter_reads_stdin_and_writes_stdout() {
     let run = filter(&["-"], "fn f() { x() }\n");
-    assert_eq!((run.code, run.out.as_str()), (Some(0), "fn f() { ::xhist_rt::e::<0,1,1>();x() }\n"));
+    assert_eq!((run.code, run.out.as_str()), (Some(0), "fn f() { ::xhist_rt::e(0x0_0001_0201);x() }\n"));
     assert_eq!(filter(&["-", "--strip"], &run.out).out, "fn f() { x() }\n");
     let old = filter(&["-", "--edition", "2015", "--when", "after"], "fn f() { x(); }");
-    assert_eq!(old.out, "fn f() { x();xhist_rt::e::<0,1,1>(); }");
+    assert_eq!(old.out, "fn f() { x();xhist_rt::e(0x0_0001_0201); }");
     let stopped = filter(&["-", "--stdin-path", "a.rs", "--stop-at", "a.rs:1#2"], "fn f() { x() }");
-    assert_eq!(stopped.out, "fn f() { ::xhist_rt::e::<1,1,1>();::xhist_rt::stop_at(0,2,0);x() }");
+    assert_eq!(stopped.out, "fn f() { ::xhist_rt::e(0x1_0001_0201);::xhist_rt::stop_at(0,2,0);x() }");
     let bad = filter(&["-", "--stdin-path", "a.rs"], "fn f( {");
     assert_eq!((bad.code, bad.out.as_str()), (Some(1), ""));
     assert!(bad.err.starts_with("xhist-instrument: a.rs:1:7: does not parse"), "{}", bad.err);
@@ -192,9 +192,9 @@ fn a_filter_with_a_map_has_stable_ids() {
     let project = Project::new(&[]);
     let map = project.path("m.map");
     let args = |path| ["-", "--map", map.to_str().unwrap(), "--stdin-path", path];
-    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e::<1,1,1>()"));
-    assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("e::<2,1,18>()"));
-    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e::<1,1,1>()"));
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e(0x1_0001_0201)"));
+    assert!(filter(&args("b.rs"), "fn f() { x() }").out.contains("e(0x2_0001_1301)"));
+    assert!(filter(&args("a.rs"), "fn f() { x() }").out.contains("e(0x1_0001_0201)"));
     assert!(project.read("m.map").contains(r#""path":"b.rs""#));
 }
 
@@ -208,9 +208,9 @@ fn a_filter_that_knows_the_path_writes_the_map_of_the_project() {
         assert_eq!((run.code, run.err.as_str()), (Some(0), ""));
         run.out
     };
-    assert_eq!(filter("", "src/b.rs"), "fn b() { ::xhist_rt::e::<1,1,1>();c() }");
-    assert_eq!(filter("orig", "../src/main.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();c() }");
-    assert_eq!(filter("src", "main.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();c() }");
+    assert_eq!(filter("", "src/b.rs"), "fn b() { ::xhist_rt::e(0x1_0001_0201);c() }");
+    assert_eq!(filter("orig", "../src/main.rs"), "fn b() { ::xhist_rt::e(0x2_0001_1301);c() }");
+    assert_eq!(filter("src", "main.rs"), "fn b() { ::xhist_rt::e(0x2_0001_1301);c() }");
     let map = project.read("xhist.map");
     let files: Vec<&str> = map.lines().filter_map(|line| line.split("\"path\":\"").nth(1)).collect();
     assert!(files[0].starts_with("src/b.rs\"") && files[2].starts_with("src/main.rs\""), "{files:?}");
@@ -230,7 +230,11 @@ fn a_filter_that_knows_no_path_says_so_and_names_no_map() {
     assert_eq!(run.code, Some(0));
     assert!(run.err.starts_with("note: reports cannot name the file of these statements"), "{}", run.err);
     assert!(run.err.contains("--stdin-path FILE"), "{}", run.err);
-    assert!(run.out.contains("::xhist_rt::m(0xffffffffffffffff);::xhist_rt::e::<0,2,1>();"), "{}", run.out);
+    assert!(
+        run.out.contains("::xhist_rt::m(0xffffffffffffffff);::xhist_rt::e(0x0_0002_0201);"),
+        "{}",
+        run.out
+    );
     assert_eq!(filter(&["-"], "struct A;").err, "");
     assert_eq!(filter(&["--list", "-"], GOOD).err, "");
 }
@@ -290,10 +294,10 @@ fn the_edition_comes_from_the_manifest() {
     let project = Project::new(&[("src/a.rs", "fn a() { x() }"), ("src/b.rs", "fn b() { x() }")]);
     project.write("Cargo.toml", "[package]\nname = \"p\"\n");
     let run = project.run(&["src/a.rs"]);
-    assert_eq!(project.read("src/a.rs"), "fn a() { xhist_rt::e::<1,1,1>();x() }");
+    assert_eq!(project.read("src/a.rs"), "fn a() { xhist_rt::e(0x1_0001_0201);x() }");
     assert!(run.err.contains("does not name xhist-rt"), "{}", run.err);
     project.run(&["--edition", "2018", "src/b.rs"]);
-    assert_eq!(project.read("src/b.rs"), "fn b() { ::xhist_rt::e::<2,1,18>();x() }");
+    assert_eq!(project.read("src/b.rs"), "fn b() { ::xhist_rt::e(0x2_0001_1301);x() }");
 }
 
 #[test]
@@ -302,7 +306,7 @@ fn out_dir_holds_the_whole_tree_and_leaves_the_sources() {
     let run = project.run(&["-o", "out", "."]);
     assert_eq!(run.code, Some(1));
     assert_eq!(project.read("src/main.rs"), GOOD);
-    assert!(project.read("out/src/main.rs").contains("::xhist_rt::e::<1,2,1>();let x"));
+    assert!(project.read("out/src/main.rs").contains("::xhist_rt::e(0x1_0002_0201);let x"));
     assert_eq!(project.read("out/src/bad.rs"), "fn f( {");
     assert_eq!(project.read("out/notes.txt"), "x");
     assert!(project.path("out/xhist.map").exists() && !project.path("xhist.map").exists());
@@ -412,10 +416,14 @@ fn triggers_are_listed_and_numbered_for_the_whole_project() {
         run.err
     );
     assert!(
-        project.read("src/main.rs").contains("::xhist_rt::s::<1,3,2>();::xhist_rt::stop_at(1,1,9);println!")
+        project
+            .read("src/main.rs")
+            .contains("::xhist_rt::s(0x1_0003_0301);::xhist_rt::stop_at(1,1,9);println!")
     );
     assert_eq!(project.run(&["src/a.rs"]).code, Some(0));
-    assert!(project.read("src/a.rs").contains("{ ::xhist_rt::start_at(0,2);::xhist_rt::e::<2,1,19>();x() }"));
+    assert!(
+        project.read("src/a.rs").contains("{ ::xhist_rt::start_at(0,2);::xhist_rt::e(0x2_0001_1401);x() }")
+    );
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(
         (project.read("src/main.rs"), project.read("src/a.rs")),
@@ -441,7 +449,10 @@ fn manifests_select_files_and_functions() {
     ]);
     let run = project.run(&["."]);
     assert_eq!(run.code, Some(0), "{run:?}");
-    assert_eq!(project.read("a/src/lib.rs"), "fn f() { x();xhist_rt::e::<1,1,1>(); }\nfn hot() { y(); }\n");
+    assert_eq!(
+        project.read("a/src/lib.rs"),
+        "fn f() { x();xhist_rt::e(0x1_0001_0201); }\nfn hot() { y(); }\n"
+    );
     assert_eq!(project.read("a/src/skip.rs"), GOOD);
     assert_eq!(project.read("a/src/gen/table.rs"), GOOD);
 
@@ -477,9 +488,9 @@ fn reflow_puts_one_statement_on_a_line_of_a_copy() {
     assert_eq!(project.read("out/data.txt"), "x");
     let written = project.read("out/main.rs");
     for line in [
-        "    ::xhist_rt::s::<1,4,2>();let b = 2;",
-        "        ::xhist_rt::s::<1,6,4>();f();",
-        "        ::xhist_rt::s::<1,8,5>();g(a, b);",
+        "    ::xhist_rt::s(0x1_0004_0301);let b = 2;",
+        "        ::xhist_rt::s(0x1_0006_0501);f();",
+        "        ::xhist_rt::s(0x1_0008_0601);g(a, b);",
     ] {
         assert!(written.lines().any(|found| found == line), "{line}\n{written}");
     }

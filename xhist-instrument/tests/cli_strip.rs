@@ -70,7 +70,7 @@ fn f(list: &[u8]) -> Option<u8> {
     };
 
     #[cfg(not(never))]
-    println!(\"::xhist_rt::e::<1, 2, 1>(); {}\", if sum > 3 { 1 } else { 2 });
+    println!(\"::xhist_rt::e(0x1_0002_0201); {}\", if sum > 3 { 1 } else { 2 });
     if sum == 0 {
     } else if sum == 1 {
         // nothing
@@ -93,7 +93,7 @@ fn strip_restores_sources_after_rustfmt() {
     let instrumented = project.read("src/main.rs");
     project.format("src/main.rs");
     let moved = project.read("src/main.rs");
-    assert!(moved != instrumented && moved.contains("\n    ::xhist_rt::e::<1, 5, 1>();\n"), "{moved}");
+    assert!(moved != instrumented && moved.contains("\n    ::xhist_rt::e(0x1_0005_0201);\n"), "{moved}");
     let strip = project.run(&["--strip", "src"]);
     assert_eq!((strip.code, strip.err.contains("2 files stripped, 0 had")), (Some(0), true), "{}", strip.err);
     let stripped = project.read("src/main.rs");
@@ -105,14 +105,16 @@ fn strip_restores_sources_after_rustfmt() {
 
 #[test]
 fn code_similar_to_a_call_stays() {
-    let text = "mod my_xhist_rt { pub fn s(_: u32, _: u32) {} }\r\n/* ::xhist_rt::s::<1,2,9>(); /*xh*/ */\r\n\
-        fn main() { my_xhist_rt::s::<1,2,9>(); println!(\"::xhist_rt::s::<1,2,2>();\", r#\"{/*xh*/}\"#); ::xhist_rt::s(a, 2); }\r\n";
+    let text = "mod my_xhist_rt { pub fn s(_: u32, _: u32) {} }\r\n/* ::xhist_rt::s(0x1_0002_0a01); /*xh*/ */\r\n\
+        fn main() { my_xhist_rt::s(0x1_0002_0a01); println!(\"::xhist_rt::s(0x1_0002_0301);\", r#\"{/*xh*/}\"#); ::xhist_rt::s(a, 2); }\r\n";
     let project = Project::new(&[("src/main.rs", text), ("src/a.rs", "\u{feff}fn a() { x() }\r\n")]);
     let strip = project.run(&["--strip", "src"]);
     assert_eq!((strip.code, strip.err.as_str()), (Some(0), "0 files stripped, 2 had nothing inserted\n"));
     assert_eq!(project.read("src/main.rs"), text);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    assert!(project.read("src/main.rs").contains("::xhist_rt::e::<2,3,18>();my_xhist_rt::s::<1,2,9>();"));
+    assert!(
+        project.read("src/main.rs").contains("::xhist_rt::e(0x2_0003_1301);my_xhist_rt::s(0x1_0002_0a01);")
+    );
     assert_eq!(project.run(&["--strip", "src"]).code, Some(0));
     assert_eq!(project.read("src/main.rs"), text);
     assert_eq!(project.read("src/a.rs"), "\u{feff}fn a() { x() }\r\n");
@@ -120,7 +122,7 @@ fn code_similar_to_a_call_stays() {
 
 #[test]
 fn a_file_that_the_map_does_not_name_stays() {
-    let own = "fn own() { ::xhist_rt::e::<40,50,1>(); x() }\n";
+    let own = "fn own() { ::xhist_rt::e(0x28_0032_0201); x() }\n";
     let project = Project::new(&[("src/a.rs", "fn a() { x() }\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
     project.write("src/own.rs", own);
@@ -156,8 +158,9 @@ fn a_file_that_the_map_does_not_name_stays() {
 fn a_call_that_cannot_be_removed_is_an_error_and_the_file_stays() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x()\n}\n"), ("src/b.rs", "fn b() { y() }\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    let edited =
-        project.read("src/a.rs").replace("::xhist_rt::e::<1,2,1>();", "let t = ::xhist_rt::e::<1,2,1>();");
+    let edited = project
+        .read("src/a.rs")
+        .replace("::xhist_rt::e(0x1_0002_0201);", "let t = ::xhist_rt::e(0x1_0002_0201);");
     project.write("src/a.rs", &edited);
     let strip = project.run(&["--strip", "src"]);
     assert_eq!(strip.code, Some(1));
@@ -174,22 +177,23 @@ fn a_call_that_cannot_be_removed_is_an_error_and_the_file_stays() {
 fn a_comment_that_holds_calls_is_reported() {
     let project = Project::new(&[("src/a.rs", "fn a() {\n    x();\n    y();\n}\n")]);
     assert_eq!(project.run(&["src"]).code, Some(0));
-    let edited =
-        project.read("src/a.rs").replace("::xhist_rt::e::<1,2,1>();x();", "// ::xhist_rt::e::<1,2,1>();x();");
+    let edited = project
+        .read("src/a.rs")
+        .replace("::xhist_rt::e(0x1_0002_0201);x();", "// ::xhist_rt::e(0x1_0002_0201);x();");
     project.write("src/a.rs", &edited);
     let strip = project.run(&["--strip", "src"]);
     let note = "note: src/a.rs:2:5: a comment with calls in it stays";
     assert_eq!((strip.code, strip.err.contains(note)), (Some(0), true), "{}", strip.err);
-    assert_eq!(project.read("src/a.rs"), "fn a() {\n    // ::xhist_rt::e::<1,2,1>();x();\n    y();\n}\n");
+    assert_eq!(project.read("src/a.rs"), "fn a() {\n    // ::xhist_rt::e(0x1_0002_0201);x();\n    y();\n}\n");
 }
 
 #[test]
 fn a_filter_strips_moved_calls_or_reports_an_error() {
-    let moved = "fn f() {\n    ::xhist_rt::e::<0, 1, 1>();\n    x(|| {\n        ::xhist_rt::a::<0, 2, 2>();\n        y /*xh*/\n    })\n}\n";
+    let moved = "fn f() {\n    ::xhist_rt::e(0x0_0001_0201);\n    x(|| {\n        ::xhist_rt::a(0x0_0002_0301);\n        y /*xh*/\n    })\n}\n";
     let strip = filter(&["--strip", "-"], moved);
     assert_eq!((strip.code, strip.out.as_str()), (Some(0), "fn f() {\n    x(|| y)\n}\n"));
     let strip =
-        filter(&["--strip", "-", "--stdin-path", "a.rs"], "fn f() {\n  x(::xhist_rt::e::<0, 1, 1>()) }");
+        filter(&["--strip", "-", "--stdin-path", "a.rs"], "fn f() {\n  x(::xhist_rt::e(0x0_0001_0201)) }");
     assert_eq!((strip.code, strip.out.as_str()), (Some(1), ""));
     assert!(strip.err.contains("a.rs:2:7: looks like an inserted call, but no `;` follows"), "{}", strip.err);
 }
@@ -201,7 +205,7 @@ fn a_filter_obeys_debug_directives() {
     let run = run(directory.path(), &["-", "--stdin-path", "a.rs"], text);
     let expected = "debug: a.rs:3:1 expr f\ndebug: a.rs:4:1 macro f\ndebug: a.rs:4:1 skipped: inside the arguments of a macro\n";
     assert_eq!((run.code, run.err.as_str()), (Some(0), expected));
-    assert!(run.out.contains("// xhist debug TRUE\n::xhist_rt::e::<1,3,1>();x();\n"));
+    assert!(run.out.contains("// xhist debug TRUE\n::xhist_rt::e(0x1_0003_0201);x();\n"));
 }
 
 #[test]

@@ -90,14 +90,11 @@ fn a_long_chain_of_tests_does_not_nest_as_deep() {
     let parts = || result.split("::xhist_rt::");
     assert_eq!(
         parts()
-            .filter(
-                |part| (part.starts_with("a::<") || part.starts_with("ae::<")) && part.contains(">();if a")
-            )
+            .filter(|part| (part.starts_with("a(") || part.starts_with("ae(")) && part.contains(");if a"))
             .count(),
         256
     );
-    let ends =
-        |part: &&str| (part.starts_with("s::<") || part.starts_with("e::<")) && part.contains(">();b() }");
+    let ends = |part: &&str| (part.starts_with("s(") || part.starts_with("e(")) && part.contains(");b() }");
     assert_eq!(parts().filter(ends).count(), 1_000);
     assert_eq!(analysis.skips.len(), 999 - 256);
 }

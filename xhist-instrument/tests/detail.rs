@@ -1,5 +1,7 @@
 //! Which statements are entries, the only ones that `--detail function` records.
 
+use qs_core::inserted::StatementNumber;
+use qs_core::record::Statement;
 use xhist_instrument::{
     Action, Detail, MainHash, Numbers, Options, Tasks, Trigger, Values, When, analyze, instrument, parses,
     strip,
@@ -22,15 +24,21 @@ fn marked(text: &str, options: &Options) -> String {
     let analysis = analyze(text.as_bytes(), options).unwrap_or_else(|refusal| panic!("{refusal}: {text}"));
     let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
     let result = instrument(text.as_bytes(), &analysis, &numbers, options).unwrap();
+    let number_of = |argument: &str| {
+        let line: u16 = u16::from_str_radix(argument.split('_').nth(1).unwrap(), 16).unwrap();
+        let is =
+            |number: &u32| StatementNumber::new(Statement { file: 1, line }, *number).to_string() == argument;
+        (1..100).find(is).unwrap()
+    };
     parses(&result).unwrap();
     assert_eq!(strip(&result), text.as_bytes());
     let result = String::from_utf8(result).unwrap();
     let mut parts = result.split("::xhist_rt::");
     let mut marked = parts.next().unwrap().to_owned();
     for part in parts {
-        let (name, rest) = part.split_once("::<").unwrap();
-        let (arguments, behind) = rest.split_once(">();").unwrap();
-        marked += &format!("<{name} {}>{behind}", arguments.rsplit(',').next().unwrap());
+        let (name, rest) = part.split_once('(').unwrap();
+        let (argument, behind) = rest.split_once(");").unwrap();
+        marked += &format!("<{name} {}>{behind}", number_of(argument));
     }
     marked.replace("/*xh*/", "")
 }
@@ -107,6 +115,6 @@ fn a_statement_with_a_trigger_is_recorded_and_checks() {
     let result =
         instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &FUNCTION)
             .unwrap();
-    let expected = "fn f() { ::xhist_rt::e::<1,1,1>();loop { a(); ::xhist_rt::e::<1,1,3>();::xhist_rt::stop_at(0,1,0);b(); } }";
+    let expected = "fn f() { ::xhist_rt::e(0x1_0001_0201);loop { a(); ::xhist_rt::e(0x1_0001_0401);::xhist_rt::stop_at(0,1,0);b(); } }";
     assert_eq!(String::from_utf8(result).unwrap(), expected);
 }

@@ -23,13 +23,13 @@ fn refusal(text: &[u8]) -> String {
 
 #[test]
 fn a_byte_order_mark_stays_in_front() {
-    assert_eq!(instrumented("\u{feff}fn f() { x() }"), "\u{feff}fn f() { ::xhist_rt::e::<7,1,1>();x() }");
+    assert_eq!(instrumented("\u{feff}fn f() { x() }"), "\u{feff}fn f() { ::xhist_rt::e(0x7_0001_0201);x() }");
 }
 
 #[test]
 fn a_shebang_line_counts_as_a_line() {
     let text = "#!/usr/bin/env run\nfn f() { x() }\n";
-    assert_eq!(instrumented(text), "#!/usr/bin/env run\nfn f() { ::xhist_rt::e::<7,2,1>();x() }\n");
+    assert_eq!(instrumented(text), "#!/usr/bin/env run\nfn f() { ::xhist_rt::e(0x7_0002_0201);x() }\n");
     assert_eq!(instrumented("\u{feff}#!/x\n#![allow(a)]\n"), "\u{feff}#!/x\n#![allow(a)]\n");
 }
 
@@ -37,8 +37,8 @@ fn a_shebang_line_counts_as_a_line() {
 fn carriage_returns_stay() {
     let text = "fn f() {\r\n  let a = \"x\r\n  y\\\r\n z\";\r\n  a\r\n}\r\n";
     let expected = text
-        .replace("let a", "::xhist_rt::e::<7,2,1>();let a")
-        .replace("  a\r\n}", "  ::xhist_rt::s::<7,5,2>();a\r\n}");
+        .replace("let a", "::xhist_rt::e(0x7_0002_0201);let a")
+        .replace("  a\r\n}", "  ::xhist_rt::s(0x7_0005_0301);a\r\n}");
     assert_eq!(instrumented(text), expected);
 }
 
@@ -47,7 +47,7 @@ fn offsets_are_bytes_and_columns_characters() {
     let text = "fn f() { let é = \"€\"; x() }";
     assert_eq!(
         instrumented(text),
-        "fn f() { ::xhist_rt::e::<7,1,1>();let é = \"€\"; ::xhist_rt::s::<7,1,2>();x() }"
+        "fn f() { ::xhist_rt::e(0x7_0001_0201);let é = \"€\"; ::xhist_rt::s(0x7_0001_0301);x() }"
     );
     let analysis = analyze(text.as_bytes(), &Options::default()).unwrap();
     assert_eq!((analysis.sites[1].line, analysis.sites[1].column), (1, 23));
@@ -58,7 +58,7 @@ fn lines_above_65535_use_the_next_id() {
     let text = format!("fn f() {{ a();{}b();\nc() }}", "\n".repeat(65_534));
     let result = instrumented(&text);
     assert!(
-        result.contains("::xhist_rt::s::<7,65535,2>();b();\n::xhist_rt::s::<8,1,3>();c()"),
+        result.contains("::xhist_rt::s(0x7_ffff_0301);b();\n::xhist_rt::s(0x8_0001_0401);c()"),
         "{}",
         &result[65_000..]
     );
@@ -72,13 +72,16 @@ fn refusals_say_where_and_why() {
     assert!(refusal(b"fn f()").starts_with("1:7: does not parse: "));
     assert!(refusal(b"fn f() {}\n// \xff").starts_with("2:4: not UTF-8"));
     assert!(refusal(b"---\n[package]\n---\nfn main() {}").starts_with("1:1: frontmatter"));
-    assert!(refusal(b"fn f() {\n::xhist_rt::e::<1,2,1>();x() }").starts_with("2:1: already instrumented"));
+    assert!(
+        refusal(b"fn f() {\n::xhist_rt::e(0x1_0002_0201);x() }").starts_with("2:1: already instrumented")
+    );
     assert!(refusal(b"fn f() { x /*xh*/ }").contains("--strip"));
     assert!(
-        refusal(b"fn f() {\n  ::xhist_rt::e::<1, 2, 1>();\n  x() }").starts_with("2:3: already instrumented")
+        refusal(b"fn f() {\n  ::xhist_rt::e(0x1_0002_0201);\n  x() }")
+            .starts_with("2:3: already instrumented")
     );
     assert!(
-        refusal(b"fn f() {\n  let a = ::xhist_rt::e::<1, 2, 1>(); }")
+        refusal(b"fn f() {\n  let a = ::xhist_rt::e(0x1_0002_0201); }")
             .starts_with("2:13: already instrumented")
     );
 }
@@ -91,7 +94,7 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
     let result =
         instrument(text.as_bytes(), &analysis, &Numbers { ids: vec![1], first: 1, values: 1 }, &options)
             .unwrap();
-    let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::e::<1,1,1>();x()");
+    let expected = text.replace("x()", "::xhist_rt::m!();::xhist_rt::e(0x1_0001_0201);x()");
     assert_eq!(String::from_utf8(result).unwrap(), expected);
     let unknown = text.replace("cfg_if", "either");
     assert!(analyze(unknown.as_bytes(), &options).unwrap().main_at.is_empty());
@@ -99,12 +102,14 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
 
 #[test]
 fn calls_in_strings_and_comments_are_text() {
-    let text = "fn f() { x(\"{::xhist_rt::ae::<1,2,1>();/*xh*/}\"); y() } // ::xhist_rt::s::<1,2,2>();";
-    let expected =
-        text.replace("x(", "::xhist_rt::e::<7,1,1>();x(").replace("y(", "::xhist_rt::s::<7,1,2>();y(");
+    let text =
+        "fn f() { x(\"{::xhist_rt::ae(0x1_0002_0201);/*xh*/}\"); y() } // ::xhist_rt::s(0x1_0002_0301);";
+    let expected = text
+        .replace("x(", "::xhist_rt::e(0x7_0001_0201);x(")
+        .replace("y(", "::xhist_rt::s(0x7_0001_0301);y(");
     assert_eq!(instrumented(text), expected);
-    let rules = "macro_rules! m { () => { ::xhist_rt::e::<1,2,1>(); } }\nfn f() { ::xhist_rt::s(x, 2); }";
-    assert_eq!(instrumented(rules), rules.replace("f() { ", "f() { ::xhist_rt::e::<7,2,1>();"));
+    let rules = "macro_rules! m { () => { ::xhist_rt::e(0x1_0002_0201); } }\nfn f() { ::xhist_rt::s(x, 2); }";
+    assert_eq!(instrumented(rules), rules.replace("f() { ", "f() { ::xhist_rt::e(0x7_0002_0201);"));
 }
 
 #[test]
@@ -157,7 +162,7 @@ fn main_gets_the_hash_at_the_right_place() {
     );
     assert_eq!(
         with("fn main() { fn x() {} x() }", MainHash::FromEnv),
-        "fn main() { fn x() {} ::xhist_rt::m!();::xhist_rt::e::<1,1,1>();x() }"
+        "fn main() { fn x() {} ::xhist_rt::m!();::xhist_rt::e(0x1_0001_0201);x() }"
     );
     for elsewhere in
         ["mod a { fn main() {} }", "impl A { fn main() {} }", "const fn main() {}", "fn f() { fn main() {} }"]
@@ -273,7 +278,7 @@ const PIECES: [&str; 67] = [
     "\r\n",
     "é",
     "/*xh*/",
-    "::xhist_rt::e::<1,2,1>();",
+    "::xhist_rt::e(0x1_0002_0201);",
     "::xhist_rt::stop_at(0,1,2);",
     "// xhist instrument FALSE\n",
     "fn main() {",

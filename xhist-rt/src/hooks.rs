@@ -1,52 +1,87 @@
 //! The functions that inserted code calls. [`qs_core::inserted`] has the names.
 //!
-//! They are safe, take constants, return nothing and never unwind, so an inserted call cannot change the meaning of a program.
+//! They are safe, take constants or references, return nothing and never unwind, so an inserted call cannot change the meaning of a program.
 
-/// The calls that record. Const arguments stay immediates in unoptimised builds, too. `NUMBER` is the number of the statement
-/// in the program; two statements of one line have different numbers. `record` records; `entry` checks for room first. With
-/// the feature `each` every statement checks.
+use qs_core::inserted::{StatementNumber, WordWidth};
+use qs_core::record::Statement;
+
+/// The calls that record. The argument is a [`StatementNumber`]; the name says how wide its word is. `record` records; `entry`
+/// checks for room first. With the feature `each` every statement checks.
 macro_rules! recording {
-    (in $recorder:path) => {
+    (in $recorder:path, $kind:tt) => {
         recording! {
-            $recorder;
-            /// A statement in line `LINE` of file `FILE` is about to run.
-            s record;
+            $kind $recorder;
+            /// A statement is about to run.
+            s record false;
+            /// [`s`] with a long word.
+            sl record true;
             /// [`s`] for an arm or a closure body that was wrapped in a block.
-            a record;
+            a record false;
+            /// [`a`] with a long word.
+            al record true;
             /// [`s`] for an arm or a closure body that was also put in parentheses.
-            p record;
+            p record false;
+            /// [`p`] with a long word.
+            pl record true;
             /// [`s`] for a statement whose attributes were copied to the call.
-            c record;
+            c record false;
+            /// [`c`] with a long word.
+            cl record true;
             /// [`s`] with a check for room: at function entries, heads of loops, and behind calls that may take long.
-            e entry;
+            e entry false;
+            /// [`e`] with a long word.
+            el entry true;
             /// [`a`] with a check for room.
-            ae entry;
+            ae entry false;
+            /// [`ae`] with a long word.
+            ael entry true;
             /// [`p`] with a check for room.
-            pe entry;
+            pe entry false;
+            /// [`pe`] with a long word.
+            pel entry true;
             /// [`c`] with a check for room.
-            ce entry;
+            ce entry false;
+            /// [`ce`] with a long word.
+            cel entry true;
         }
     };
-    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident;)*) => {
+    ($kind:tt $recorder:path; $($(#[$about:meta])* $name:ident $function:ident $is_long:literal;)*) => {
         /// The names, and what each calls.
         #[cfg(test)]
-        pub(super) const RECORDINGS: &[(&str, &str)] = &[$((stringify!($name), stringify!($function))),*];
-        $(
-        $(#[$about])*
+        pub(super) const RECORDINGS: &[(&str, &str, bool)] =
+            &[$((stringify!($name), stringify!($function), $is_long)),*];
+        $(recording!(@ $recorder; { $(#[$about])* } $name $function $is_long; $kind);)*
+    };
+    (@ $recorder:path; { $($about:tt)* } $name:ident $function:ident $is_long:literal; inlined) => {
+        $($about)*
         #[inline(always)]
-        pub fn $name<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
-            use $recorder as recorder;
+        pub fn $name(number: u64) {
             $crate::hooks::stamps_have_bytes::<4>();
-            if cfg!(feature = "each") {
-                recorder::entry::<FILE, LINE, NUMBER>();
-            } else {
-                recorder::$function::<FILE, LINE, NUMBER>();
-            }
+            recording!(@ $recorder; $function $is_long number);
         }
-    )*};
+    };
+    (@ $recorder:path; { $($about:tt)* } $name:ident $function:ident $is_long:literal; called) => {
+        $($about)*
+        #[inline(never)]
+        pub extern "C" fn $name(number: u64) {
+            recording!(@ $recorder; $function $is_long number);
+        }
+    };
+    (@ $recorder:path; $function:ident $is_long:literal $number:ident) => {
+        use $recorder as recorder;
+        if cfg!(feature = "each") {
+            recorder::entry::<$is_long>($number);
+        } else {
+            recorder::$function::<$is_long>($number);
+        }
+    };
 }
 
-recording!(in crate::recorder);
+/// The calls for optimised crates: a few instructions in place of each.
+#[doc(hidden)]
+pub mod inlined {
+    recording!(in crate::recorder, inlined);
+}
 
 /// The calls that record a value: the bytes of a variable. `NUMBER` is the number of the place in the program. With another
 /// type than the one place has, the record says which.
@@ -85,12 +120,35 @@ macro_rules! values {
 
 values!(in crate::recorder);
 
-/// The calls for crates without optimisation, in assembly where available. `cargo xhist` links them.
+/// The calls for crates without optimisation: a statement is a call, because that is what the compiler makes fastest. Values
+/// are in assembly where available. `cargo xhist` links these.
 #[doc(hidden)]
-#[cfg(all(feature = "trace", feature = "std"))]
+#[cfg(feature = "trace")]
 pub mod unoptimised {
-    recording!(in crate::hosted::fast_path::unoptimised);
+    #[cfg(not(feature = "std"))]
+    recording!(in crate::recorder, called);
+    #[cfg(feature = "std")]
+    recording!(in crate::hosted::fast_path::unoptimised, called);
+    #[cfg(feature = "std")]
     values!(in crate::hosted::fast_path::unoptimised);
+}
+
+/// The argument of a call whose word is short, for calls that are written by hand. `number` is the statement's number in its
+/// program, from 1.
+///
+/// # Panics
+/// For a number without a short word; in a constant, that is an error of the compiler.
+#[doc(hidden)]
+pub const fn short(file: u16, line: u16, number: u32) -> u64 {
+    let StatementNumber { value, width } = StatementNumber::new(Statement { file, line }, number);
+    assert!(matches!(width, WordWidth::Short));
+    value
+}
+
+/// The argument of a call whose word is long, for calls that are written by hand.
+#[doc(hidden)]
+pub const fn long(file: u16, line: u16) -> u64 {
+    StatementNumber::new(Statement { file, line }, 0).value
 }
 
 /// [`s`] for a file and a line that are only known at run time. No inserted call has this name.
@@ -163,6 +221,7 @@ pub fn r(task: &Task) {
 /// Sets the hash of the map that the program was instrumented with.
 #[inline(always)]
 pub fn m(hash: u64) {
+    stamps_have_bytes::<4>();
     #[cfg(feature = "trace")]
     crate::recorder::set_map_hash(hash);
     #[cfg(not(feature = "trace"))]
@@ -250,16 +309,20 @@ pub const fn hash_from_hex(text: Option<&str>) -> u64 {
 #[cfg(test)]
 mod tests {
     extern crate std;
-    use super::{RECORDINGS, VALUES};
-    use qs_core::inserted::{self, ValueAmount};
+    use super::VALUES;
+    use super::inlined::RECORDINGS;
+    use qs_core::inserted::{self, ValueAmount, WordWidth};
     use std::vec::Vec;
 
     #[test]
     fn each_inserted_call_has_its_function() {
+        #[cfg(feature = "trace")]
+        assert_eq!(RECORDINGS, super::unoptimised::RECORDINGS);
         #[cfg(all(feature = "trace", feature = "std"))]
-        assert_eq!((RECORDINGS, VALUES), (super::unoptimised::RECORDINGS, super::unoptimised::VALUES));
-        let checks = |call: &inserted::RecordingCall| if call.checks { "entry" } else { "record" };
-        let mut wanted: Vec<_> = inserted::RECORDINGS.iter().map(|call| (call.name, checks(call))).collect();
+        assert_eq!(VALUES, super::unoptimised::VALUES);
+        let function = |call: &inserted::RecordingCall| if call.checks { "entry" } else { "record" };
+        let row = |call: &inserted::RecordingCall| (call.name, function(call), call.width == WordWidth::Long);
+        let mut wanted: Vec<_> = inserted::RECORDINGS.iter().map(row).collect();
         let mut found = RECORDINGS.to_vec();
         wanted.sort_unstable();
         found.sort_unstable();

@@ -32,10 +32,10 @@ pub fn get_byte() -> Option<u8> {
 pub fn flush() {}
 
 #[inline(always)]
-pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {}
+pub(crate) fn record<const IS_LONG: bool>(_number: u64) {}
 
 #[inline(always)]
-pub(crate) fn entry<const FILE: u16, const LINE: u16, const NUMBER: u32>() {}
+pub(crate) fn entry<const IS_LONG: bool>(_number: u64) {}
 
 #[inline(always)]
 pub(crate) fn at(_file: u16, _line: u16) {}

@@ -35,13 +35,20 @@ use hosted as recorder;
 #[cfg(not(feature = "trace"))]
 use inert as recorder;
 
-#[cfg(all(feature = "trace", feature = "std"))]
+#[doc(hidden)]
+pub use hooks::inlined;
+#[cfg(not(all(feature = "trace", debug_assertions)))]
+#[doc(hidden)]
+pub use hooks::inlined::*;
+#[cfg(feature = "trace")]
 #[doc(hidden)]
 pub use hooks::unoptimised;
+// Names that are imported explicitly hide those of the glob.
+#[cfg(all(feature = "trace", debug_assertions))]
 #[doc(hidden)]
-pub use hooks::{
-    Task, a, ae, at, c, ce, e, hash_from_hex, m, me, mev, mv, p, pe, r, s, start_at, stop_at, t,
-};
+pub use hooks::unoptimised::*;
+#[doc(hidden)]
+pub use hooks::{Task, at, hash_from_hex, long, m, me, mev, mv, r, short, start_at, stop_at, t};
 #[doc(hidden)]
 pub use hooks::{v, vg, vt, vtg, vw, vwg, watch};
 // Features only add: each name exists in every build, and is inert in those that have no use for it.

@@ -33,7 +33,7 @@ fn mask(how: i32) {
 fn exports_of_several_threads_and_handlers_do_not_mix() {
     const THREADS: usize = 3;
     let (mut reader, writer) = std::io::pipe().expect("a pipe");
-    xhist_rt::e::<1, 1, 1>();
+    xhist_rt::e(xhist_rt::short(1, 1, 1));
     xhist_rt::xhist_logdev(writer.as_raw_fd());
     assert!(xhist_rt::Init::new().no_panic_line().no_signal().install());
     let handler = handler as extern "C" fn(i32) as usize;
@@ -53,7 +53,7 @@ fn exports_of_several_threads_and_handlers_do_not_mix() {
             .map(|_| {
                 scope.spawn(|| {
                     // All rings exist before the first export.
-                    xhist_rt::e::<1, 2, 1>();
+                    xhist_rt::e(xhist_rt::short(1, 2, 1));
                     together.wait();
                     for _ in 0..10 {
                         xhist_rt::xhist_write();

@@ -87,7 +87,7 @@ fn filtered_statements_stay_out_when_recording_starts() {
     const STATEMENTS: u8 = 122;
     let _alone = alone();
     let comes = || {
-        xhist_rt::e::<1, 7, 1>();
+        xhist_rt::e(xhist_rt::short(1, 7, 1));
         sent().iter().any(|(id, _)| *id == STATEMENTS)
     };
     qs::global_off(Records::Id(STATEMENTS));
@@ -106,7 +106,7 @@ fn stopped_recording_stays_stopped_with_any_filter() {
     qs::global_on(Records::All);
     let comes = || {
         qs_record!(100, 0; u8 1);
-        xhist_rt::s::<1, 7, 1>();
+        xhist_rt::s(xhist_rt::short(1, 7, 1));
         sent().into_iter().map(|(id, _)| id).filter(|id| [100, STATEMENTS].contains(id)).collect::<Vec<_>>()
     };
     xhist_rt::stop();
@@ -356,10 +356,10 @@ fn commands_are_executed_and_answered() {
     filter[1..].fill(0);
     assert_eq!(say(10, &filter, &mut application), [(66, Some(10))]);
     assert!(!qs::global().has(1) && qs::global().has(66));
-    xhist_rt::s::<1, 2, 1>();
+    xhist_rt::s(xhist_rt::short(1, 2, 1));
     assert!(sent().is_empty(), "statements are filtered out");
     qs::global_on(Records::Id(122));
-    xhist_rt::s::<1, 2, 1>();
+    xhist_rt::s(xhist_rt::short(1, 2, 1));
     assert!(sent().iter().any(|(id, _)| *id == 122));
     // Memory is not accessible without permission of the program.
     let object = [&[5][..], &0x1000usize.to_le_bytes()[..SIZES.obj.into()]].concat();

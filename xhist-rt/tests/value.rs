@@ -32,9 +32,9 @@ fn record(program: impl FnOnce() + Send + 'static) -> History {
     let name = format!("thread {}", THREADS.fetch_add(1, Relaxed));
     let thread = std::thread::Builder::new().name(name.clone());
     let run = thread.spawn(move || {
-        xhist_rt::e::<1, 1, 0>();
+        xhist_rt::el(xhist_rt::long(1, 1));
         program();
-        xhist_rt::e::<1, 60_000, 0>();
+        xhist_rt::el(xhist_rt::long(1, 60_000));
         images()
     });
     let image = run.expect("a thread").join().expect("no panic");
@@ -207,9 +207,9 @@ fn the_program_has_a_row_for_each_place_and_type() {
 fn values_are_behind_their_statements() {
     let history = record(|| {
         for round in 0..3000u32 {
-            xhist_rt::e::<1, 2, 0>();
+            xhist_rt::el(xhist_rt::long(1, 2));
             xhist_rt::v::<1, _>(&round);
-            xhist_rt::s::<1, 3, 0>();
+            xhist_rt::sl(xhist_rt::long(1, 3));
             xhist_rt::vw::<2, _>(&[round; 8]);
             xhist_rt::vt::<3, _>(&format!("round {round}"));
         }
@@ -235,9 +235,9 @@ fn values_are_behind_their_statements() {
 fn a_loop_with_the_same_values_is_folded() {
     let history = record(|| {
         for _ in 0..100_000 {
-            xhist_rt::e::<1, 2, 0>();
+            xhist_rt::el(xhist_rt::long(1, 2));
             xhist_rt::v::<1, _>(&0x8080_8080u32);
-            xhist_rt::s::<1, 3, 0>();
+            xhist_rt::sl(xhist_rt::long(1, 3));
             xhist_rt::v::<2, _>(&0xFFFF_FFFF_FFFFu64);
         }
     });
@@ -250,7 +250,7 @@ fn a_loop_with_the_same_values_is_folded() {
 static RECORD_IN_HANDLER: AtomicU32 = AtomicU32::new(0);
 
 extern "C" fn handler(_: i32) {
-    xhist_rt::e::<2, 1, 0>();
+    xhist_rt::el(xhist_rt::long(2, 1));
     xhist_rt::v::<90, _>(&RECORD_IN_HANDLER.fetch_add(1, Relaxed));
 }
 
@@ -260,7 +260,7 @@ fn a_handler_records_values() {
     unsafe { libc::signal(libc::SIGUSR2, handler as extern "C" fn(i32) as usize) };
     let history = record(|| {
         for round in 0..200u32 {
-            xhist_rt::e::<1, 2, 0>();
+            xhist_rt::el(xhist_rt::long(1, 2));
             xhist_rt::v::<1, _>(&round);
             if round % 10 == 0 {
                 // SAFETY: the handler of this signal is set.
@@ -294,7 +294,7 @@ fn values_are_recorded_in_each_mode() {
 #[test]
 fn hooks_need_no_ring() {
     for round in 0..100_000u64 {
-        xhist_rt::e::<1, 2, 0>();
+        xhist_rt::el(xhist_rt::long(1, 2));
         xhist_rt::v::<1, _>(&round);
         xhist_rt::vt::<2, _>(&"text");
     }
@@ -316,7 +316,7 @@ fn a_watched_value_stops_recording() {
         xhist_rt::start();
         let history = record(move || {
             for round in 0..100u32 {
-                xhist_rt::e::<1, 2, 0>();
+                xhist_rt::el(xhist_rt::long(1, 2));
                 xhist_rt::v::<1, _>(&round);
                 let text = format!("{round}");
                 match is_text {

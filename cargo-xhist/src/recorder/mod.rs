@@ -12,6 +12,8 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Stdio};
 
+use qs_core::inserted::{RECORDINGS, VALUES};
+
 use self::cache::{Cache, Kept};
 use crate::command;
 use crate::error::{Error, UsageError};
@@ -299,12 +301,16 @@ incremental = false
 "#
     );
     crate::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
+    let names = RECORDINGS.iter().map(|call| call.name).chain(VALUES.iter().map(|call| call.name));
+    let names = names.collect::<Vec<_>>().join(", ");
     // Names that are imported explicitly hide those of the glob.
-    let root = r#"#![no_std]
+    let root = format!(
+        r#"#![no_std]
 pub use xhist_rt::*;
 #[cfg(not(target_os = "none"))]
-pub use xhist_rt::unoptimised::{a, ae, c, ce, e, p, pe, s, v, vg, vt, vtg, vw, vwg};
-"#;
+pub use xhist_rt::unoptimised::{{{names}}};
+"#
+    );
     crate::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
 }
 

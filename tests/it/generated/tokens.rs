@@ -80,7 +80,7 @@ fn opener(trees: &[TokenTree]) -> Option<String> {
     if name == "start_at" { opener(&trees[length..]) } else { Some(name) }
 }
 
-/// `::xhist_rt::s::<1, 2, 9>();`, with or without the colons in front: its name, and how many tokens it has.
+/// `::xhist_rt::s(0x1_0002_0a01);`, with or without the colons in front: its name, and how many tokens it has.
 fn call(trees: &[TokenTree]) -> Option<(String, usize)> {
     let is_colon =
         |at: usize| matches!(trees.get(at), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');

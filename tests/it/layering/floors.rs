@@ -14,9 +14,9 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "qs-core",
         &[
-            &["frame", "inserted.rs", "shown"],
+            &["frame", "shown"],
             &["record"],
-            &["filter.rs", "map", "ring"],
+            &["filter.rs", "inserted.rs", "map", "ring"],
             &["listing.rs", "rx"],
             &["lib.rs"],
         ],

@@ -102,16 +102,16 @@ mod tests {
     #[test]
     fn in_an_instrumented_text_the_calls_decide() {
         let text = TEXT
-            .replace("let", "::xhist_rt::s::<1,2,9>();let")
-            .replace("h()", "::xhist_rt::s::<1,4,9>();h()");
+            .replace("let", "::xhist_rt::s(0x1_0002_0a01);let")
+            .replace("h()", "::xhist_rt::s(0x1_0004_0a01);h()");
         let statements = [span(2, 5, 21), span(4, 5, 8)];
         assert_eq!(first_moved_line(&text, &statements), None);
         assert_eq!(first_moved_line(&text.replace("    match", "\n    match"), &statements), Some(4));
         // A call before the attributes of its statement, and one in the middle of it.
-        let apart = "/*xh*/#[a] ::xhist_rt::c::<1,1,9>();#[a]\nlet x =\n    f(|| {::xhist_rt::a::<1,3,9>();1/*xh*/});";
+        let apart = "/*xh*/#[a] ::xhist_rt::c(0x1_0001_0a01);#[a]\nlet x =\n    f(|| {::xhist_rt::a(0x1_0003_0a01);1/*xh*/});";
         let wide = Span { line: 2, col: 1, end_line: 3, end_col: 13 };
         assert_eq!(first_moved_line(apart, &[wide, span(3, 10, 11)]), None);
-        let far = format!("{}::xhist_rt::s::<2,1,9>();f();", "\n".repeat(65_535));
+        let far = format!("{}::xhist_rt::s(0x2_0001_0a01);f();", "\n".repeat(65_535));
         assert_eq!(first_moved_line(&far, &[span(65_536, 1, 5)]), None);
         // A call of the user's own does not count.
         assert_eq!(first_moved_line("xhist_rt::init();", &[span(1, 1, 18)]), None);

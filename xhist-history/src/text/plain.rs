@@ -3,8 +3,10 @@
 use std::borrow::Cow;
 
 use qs_core::inserted::{
-    BEGIN_TASK, CRATE, ENDS, HASHES, MARK, RECORDINGS, RESUME_TASK, START_AT, STOP_AT, VALUES, WATCH,
+    BEGIN_TASK, CRATE, ENDS, HASHES, MARK, RECORDINGS, RESUME_TASK, START_AT, STOP_AT, StatementNumber,
+    VALUES, WATCH, WordWidth,
 };
+use qs_core::record::Statement;
 
 /// Text before the call that begins a task.
 const LET_TASK: &str = "let __xh_task=";
@@ -15,15 +17,27 @@ const NUMBERS: [(&str, &str); 2] = [("::<", ">();"), ("(", ");")];
 pub fn lines_of_calls(line: &str) -> impl Iterator<Item = u32> {
     line.match_indices(CRATE).filter_map(|(at, _)| {
         let call = &line[at + CRATE.len()..];
-        let (open, close) = NUMBERS[0];
-        let mut calls = RECORDINGS.iter().filter_map(|known| call.strip_prefix(known.name));
-        let numbers = calls.find_map(|call| call.strip_prefix(open))?;
-        let mut numbers = numbers.split_once(close)?.0.split(',').map(str::trim);
-        let (file, line) = (numbers.next()?, numbers.next()?);
-        let rest = numbers.count();
-        file.parse::<u16>().ok().filter(|_| rest == 1)?;
-        line.parse().ok()
+        let (name, arguments) = call.split_once(['(', ':'])?;
+        let known = RECORDINGS.iter().find(|known| known.name == name)?;
+        let statement = match arguments.strip_prefix(":<") {
+            None => argument(arguments.split_once(')')?.0, known.width)?,
+            // Earlier versions wrote `s::<1,42,9>()`.
+            Some(numbers) => {
+                let mut numbers = numbers.split_once(">()")?.0.split(',').map(str::trim);
+                let (file, line) = (numbers.next()?.parse().ok()?, numbers.next()?.parse().ok()?);
+                numbers.next().filter(|_| numbers.next().is_none())?;
+                Statement { file, line }
+            }
+        };
+        Some(statement.line.into())
     })
+}
+
+/// The statement in the argument of a recording call.
+fn argument(text: &str, width: WordWidth) -> Option<Statement> {
+    let digits = text.trim().strip_prefix("0x")?.replace('_', "");
+    let value = u64::from_str_radix(&digits, 16).ok()?;
+    Some(StatementNumber { value, width }.statement())
 }
 
 /// The line before it was instrumented.
@@ -63,7 +77,7 @@ fn marked(text: &str) -> Option<usize> {
 fn called(text: &str, plain: &mut String) -> Option<usize> {
     let (len, before, behind) = call_at(text)?;
     let start = plain.strip_suffix("::").unwrap_or(plain);
-    // `my_xhist_rt::s::<1,2,9>()` is another crate's.
+    // `my_xhist_rt::s(0x1_0002_0a01)` is another crate's.
     let is_name = |char: char| char.is_alphanumeric() || char == '_';
     if start.ends_with(is_name) && start.len() == plain.len() {
         return None;
@@ -92,7 +106,7 @@ fn call_at(text: &str) -> Option<(usize, &'static str, &'static str)> {
     let (open, close) = NUMBERS.iter().find(|(open, _)| call[name.len()..].starts_with(open))?;
     let arguments = &call[name.len() + open.len()..];
     let end = arguments.find(close)?;
-    let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit());
+    let is_hex = |digits: &str| digits.chars().all(|char| char.is_ascii_hexdigit() || char == '_');
     let is_argument = |text: &str| text.parse::<u64>().is_ok() || text.strip_prefix("0x").is_some_and(is_hex);
     let are_ours = end == 0 || arguments[..end].split(',').all(|argument| is_argument(argument.trim()));
     are_ours.then_some((CRATE.len() + name.len() + open.len() + end + close.len(), before, behind))
@@ -141,26 +155,29 @@ mod tests {
     #[test]
     fn inserted_calls_are_removed() {
         for (line, expected) in [
-            ("    ::xhist_rt::s::<1,22,9>();let x = f();", "    let x = f();"),
-            ("xhist_rt::s::<1,22,9>();f();", "f();"),
+            ("    ::xhist_rt::s(0x1_0016_0a01);let x = f();", "    let x = f();"),
+            ("xhist_rt::s(0x1_0016_0a01);f();", "f();"),
             ("fn main() {::xhist_rt::m(0x0123456789abcdef);", "fn main() {"),
-            ("fn main() {::xhist_rt::m!();::xhist_rt::s::<1,2,9>();f()}", "fn main() {f()}"),
-            ("1 => {::xhist_rt::a::<1,3,9>();g()/*xh*/},", "1 => g(),"),
-            ("f(|| {::xhist_rt::p::<1,3,9>();(1)/*xh*/)});", "f(|| 1));"),
-            ("x => {::xhist_rt::p::<1,3,9>();(a, b/*xh*/)}", "x => a, b"),
-            ("x => {::xhist_rt::a::<1,3,9>();match y {", "x => match y {"),
+            ("fn main() {::xhist_rt::m!();::xhist_rt::s(0x1_0002_0a01);f()}", "fn main() {f()}"),
+            ("1 => {::xhist_rt::a(0x1_0003_0a01);g()/*xh*/},", "1 => g(),"),
+            ("f(|| {::xhist_rt::p(0x1_0003_0a01);(1)/*xh*/)});", "f(|| 1));"),
+            ("x => {::xhist_rt::p(0x1_0003_0a01);(a, b/*xh*/)}", "x => a, b"),
+            ("x => {::xhist_rt::a(0x1_0003_0a01);match y {", "x => match y {"),
             ("}/*xh*/}", "}"),
-            ("/*xh*/#[cfg(a)] ::xhist_rt::c::<1,1,9>();#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
+            ("/*xh*/#[cfg(a)] ::xhist_rt::c(0x1_0001_0a01);#[cfg(a)] let x = 1;", "#[cfg(a)] let x = 1;"),
             (
-                "fn main() {::xhist_rt::mv::<0x0123456789abcdef>();::xhist_rt::e::<1,2,9>();f()}",
+                "fn main() {::xhist_rt::mv::<0x0123456789abcdef>();::xhist_rt::e(0x1_0002_0a01);f()}",
                 "fn main() {f()}",
             ),
             ("let x = 1;::xhist_rt::v::<7,_>(&x); f(x)", "let x = 1; f(x)"),
-            ("x => {::xhist_rt::a::<1,3,9>();::xhist_rt::vtg::<70,_>(&{r#x});x/*xh*/}", "x => x"),
+            ("x => {::xhist_rt::a(0x1_0003_0a01);::xhist_rt::vtg::<70,_>(&{r#x});x/*xh*/}", "x => x"),
             ("let x = 1;::xhist_rt::watch(0,0,::core::option::Option::Some(\"a);b\"),&x);y", "let x = 1;y"),
-            ("{let __xh_task=::xhist_rt::t();::xhist_rt::e::<1,3,9>();f().await;", "{f().await;"),
-            ("::xhist_rt::r(&__xh_task);::xhist_rt::s::<1,3,9>();g();", "g();"),
-            ("::xhist_rt::start_at(1,5);::xhist_rt::s::<1,9,9>();::xhist_rt::stop_at(2,1,16);f();", "f();"),
+            ("{let __xh_task=::xhist_rt::t();::xhist_rt::e(0x1_0003_0a01);f().await;", "{f().await;"),
+            ("::xhist_rt::r(&__xh_task);::xhist_rt::s(0x1_0003_0a01);g();", "g();"),
+            (
+                "::xhist_rt::start_at(1,5);::xhist_rt::s(0x1_0009_0a01);::xhist_rt::stop_at(2,1,16);f();",
+                "f();",
+            ),
         ] {
             assert_eq!(plain(line), expected, "{line}");
         }
@@ -178,13 +195,13 @@ mod tests {
             "xhist_rt::v(a, b);",
             "xhist_rt::v::<7,_>(&a.b);",
             "xhist_rt::vector(&a);",
-            "my_xhist_rt::s::<1,2,9>();",
+            "my_xhist_rt::s(0x1_0002_0a01);",
             "xhist_rt::s(a,b);",
-            "xhist_rt::s::<1,2,9>()",
+            "xhist_rt::s(0x1_0002_0a01)",
             "xhist_rt::",
             "/*xh*/ é",
             "xhist_rt::é",
-            "xhist_rt::a::<1,2,9>();",
+            "xhist_rt::a(0x1_0002_0a01);",
         ] {
             assert_eq!(plain(line), line);
         }

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     const OLD: &[u8] = b"fn f() { x(); y(); }\n";
-    const NEW: &[u8] = b"fn f() { ::xhist_rt::s::<1,1,9>();x(); ::xhist_rt::s::<1,1,9>();y(); }\n";
+    const NEW: &[u8] = b"fn f() { ::xhist_rt::s(0x1_0001_0a01);x(); ::xhist_rt::s(0x1_0001_0a01);y(); }\n";
 
     fn journal(dir: &Path, name: &str, old: &[u8], new: &[u8]) {
         let text = [MAGIC.as_bytes(), &lengths(name.as_bytes(), old), name.as_bytes(), old, new].concat();

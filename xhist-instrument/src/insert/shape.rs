@@ -5,8 +5,9 @@ use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
 use qs_core::inserted::{
     BEGIN_TASK, CRATE, CallForm, ENDS, HASHES, HashCall, MARK, RECORDINGS, RESUME_TASK, RecordingCall,
-    START_AT, STOP_AT, TASK, VALUES, ValueAmount, WATCH,
+    START_AT, STOP_AT, StatementNumber, TASK, VALUES, ValueAmount, WATCH,
 };
+use qs_core::record::Statement;
 use std::io::Write as _;
 
 /// Lines that one file id can number.
@@ -45,14 +46,17 @@ impl<'a> CallWriter<'a> {
         Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, numbers }
     }
 
-    /// `xhist_rt::s::<F,L,W>();` or another of [`RECORDINGS`].
+    /// `xhist_rt::s(0x1_002a_0a01);` or another of [`RECORDINGS`].
     fn call(&mut self, form: CallForm, Recorded { line, ordinal, checks, .. }: Recorded) {
-        let is_meant = |recording: &&RecordingCall| recording.form == form && recording.checks == checks;
+        let (file, line) = place(&self.numbers.ids, line);
+        let ordinal = self.numbers.first.wrapping_add(ordinal as u32);
+        let number = StatementNumber::new(Statement { file, line }, ordinal);
+        let is_meant = |recording: &&RecordingCall| {
+            (recording.form, recording.checks, recording.width) == (form, checks, number.width)
+        };
         let name = RECORDINGS.iter().find(is_meant).expect("each form has its names").name;
-        let (id, line) = place(&self.numbers.ids, line);
-        let number = self.numbers.first.wrapping_add(ordinal as u32);
         let prefix = self.prefix;
-        self.print(format_args!("{prefix}{CRATE}{name}::<{id},{line},{number}>();"));
+        self.print(format_args!("{prefix}{CRATE}{name}({number});"));
     }
 
     fn print(&mut self, text: std::fmt::Arguments<'_>) {
@@ -175,9 +179,9 @@ impl<'a> CallWriter<'a> {
 }
 
 /// File id and line within that id: lines above 65,535 belong to the next id of the file.
-fn place(ids: &[u16], line: u32) -> (u16, u32) {
+fn place(ids: &[u16], line: u32) -> (u16, u16) {
     let index = (line.max(1) - 1) / LINES_PER_ID;
-    (ids[index as usize], line - index * LINES_PER_ID)
+    (ids[index as usize], (line - index * LINES_PER_ID) as u16)
 }
 
 /// Number of ids that a file of this many lines needs.

@@ -3,7 +3,8 @@
 use crate::refusal::Obstacle;
 use crate::text::{TokenContext, TokenKind, Tokens};
 use qs_core::inserted::{
-    self, BEGIN_TASK, CallForm, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT, TASK, VALUES, WATCH,
+    self, BEGIN_TASK, CallForm, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT, StatementNumber, TASK,
+    VALUES, WATCH, WordWidth,
 };
 
 /// The purpose of an inserted call.
@@ -234,10 +235,14 @@ struct CallSyntax {
 }
 
 fn named(word: &[u8]) -> Option<CallSyntax> {
-    use NumberWidth::{Hash, Long, Short};
-    if let Some(RecordingCall { form, .. }) = inserted::recording(word) {
-        let (name, const_arguments) = (CallName::Recording(*form), &[Short, Short, Long]);
-        return Some(CallSyntax { name, const_arguments, arguments: &[] });
+    use NumberWidth::{Hash, Long, Short, Statement};
+    if let Some(RecordingCall { form, width, .. }) = inserted::recording(word) {
+        // Earlier versions wrote `s::<1,42,9>()`.
+        let (const_arguments, arguments): (&[NumberWidth], &[NumberWidth]) = match width {
+            WordWidth::Short => (&[Short, Short, Long], &[Statement(WordWidth::Short)]),
+            WordWidth::Long => (&[], &[Statement(WordWidth::Long)]),
+        };
+        return Some(CallSyntax { name: CallName::Recording(*form), const_arguments, arguments });
     }
     if let Some(call) = HASHES.iter().find(|call| call.name.as_bytes() == word) {
         let (const_arguments, arguments): (&[NumberWidth], &[NumberWidth]) =
@@ -258,6 +263,8 @@ enum NumberWidth {
     Short,
     Long,
     Hash,
+    /// A [`StatementNumber`].
+    Statement(WordWidth),
 }
 
 /// The parenthesis that matches the one at this token.
@@ -325,20 +332,29 @@ fn arguments(
         }
         numbers[index] = number(tokens.bytes(at), *width)?;
     }
-    let [file, line, _] = numbers;
-    let is_statement = matches!(widths, [NumberWidth::Short, NumberWidth::Short, ..]);
-    Some(is_statement.then(|| Some((file.try_into().ok()?, line.try_into().ok()?))).flatten())
+    let [first, second, _] = numbers;
+    Some(match *widths {
+        [NumberWidth::Short, NumberWidth::Short, ..] => Some((first as u16, second as u16)),
+        [NumberWidth::Statement(width)] => {
+            let statement = StatementNumber { value: first, width }.statement();
+            Some((statement.file, statement.line))
+        }
+        _ => None,
+    })
 }
 
 fn number(literal: &[u8], width: NumberWidth) -> Option<u64> {
     // Some tools insert `_` between digits.
     let literal = str::from_utf8(literal).ok()?.replace('_', "");
-    if let NumberWidth::Hash = width {
-        let digits = literal.strip_prefix("0x").filter(|digits| digits.len() == 16)?;
-        return u64::from_str_radix(digits, 16).ok();
-    }
-    let most = if let NumberWidth::Short = width { u64::from(u16::MAX) } else { u64::from(u32::MAX) };
-    literal.parse().ok().filter(|number| *number <= most)
+    let hexadecimal = || literal.strip_prefix("0x");
+    let (digits, radix, most) = match width {
+        NumberWidth::Hash => (hexadecimal().filter(|digits| digits.len() == 16)?, 16, u64::MAX),
+        NumberWidth::Statement(WordWidth::Short) => (hexadecimal()?, 16, (1 << 48) - 1),
+        NumberWidth::Statement(WordWidth::Long) => (hexadecimal()?, 16, u64::MAX),
+        NumberWidth::Short => (&*literal, 10, u16::MAX.into()),
+        NumberWidth::Long => (&*literal, 10, u32::MAX.into()),
+    };
+    u64::from_str_radix(digits, radix).ok().filter(|number| *number <= most)
 }
 
 /// Whether a statement may start at this token. In macro arguments it may follow anything.

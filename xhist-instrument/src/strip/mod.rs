@@ -128,21 +128,39 @@ mod tests {
         try_strip(text.as_bytes()).err().map_or_else(String::new, |refusal| refusal.to_string())
     }
 
+    /// The calls of earlier versions.
+    #[test]
+    fn const_arguments_are_removed() {
+        for (text, expected) in [
+            ("{::xhist_rt::s::<1,2,9>();f()}", "{f()}"),
+            ("{xhist_rt::e::<1,65535,4294967295>();f()}", "{f()}"),
+            ("A => {::xhist_rt::ae::<1,2,9>();x/*xh*/},", "A => x,"),
+            ("{/*xh*/#[cfg(a)] ::xhist_rt::c::<1,2,9>();x", "{x"),
+            ("{\n    ::xhist_rt::s::<1, 6, 9>();\n    f()\n}", "{\n    f()\n}"),
+            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
+            ("::xhist_rt::s::<1, 2, X>();", "::xhist_rt::s::<1, 2, X>();"),
+            ("::xhist_rt::sl::<1, 2, 9>();", "::xhist_rt::sl::<1, 2, 9>();"),
+        ] {
+            assert_eq!(stripped(text), expected);
+        }
+        assert!(refused("xhist_rt::s::<1,123456,9>();").contains("numbers are not written"));
+    }
+
     #[test]
     fn every_kind_of_call_is_removed() {
-        assert_eq!(stripped("{::xhist_rt::s::<1,2,9>();f()}"), "{f()}");
-        assert_eq!(stripped("{xhist_rt::s::<1,65535,9>();f()}"), "{f()}");
-        assert_eq!(stripped("A => {::xhist_rt::a::<1,2,9>();x/*xh*/},"), "A => x,");
-        assert_eq!(stripped("|| {::xhist_rt::p::<1,2,9>();({x} + 1/*xh*/)}"), "|| {x} + 1");
-        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c::<1,2,9>();x"), "{x");
-        assert_eq!(stripped("{::xhist_rt::e::<1,2,4294967295>();f()}"), "{f()}");
-        assert_eq!(stripped("A => {::xhist_rt::ae::<1,2,9>();x/*xh*/},"), "A => x,");
-        assert_eq!(stripped("|| {::xhist_rt::pe::<1,2,9>();({x} + 1/*xh*/)}"), "|| {x} + 1");
-        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::ce::<1,2,9>();x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::s(0x1_0002_0a01);f()}"), "{f()}");
+        assert_eq!(stripped("{xhist_rt::s(0x1_ffff_0a01);f()}"), "{f()}");
+        assert_eq!(stripped("A => {::xhist_rt::a(0x1_0002_0a01);x/*xh*/},"), "A => x,");
+        assert_eq!(stripped("|| {::xhist_rt::p(0x1_0002_0a01);({x} + 1/*xh*/)}"), "|| {x} + 1");
+        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::c(0x1_0002_0a01);x"), "{x");
+        assert_eq!(stripped("{::xhist_rt::el(0x1_0002_0c07_02cb);f()}"), "{f()}");
+        assert_eq!(stripped("A => {::xhist_rt::ae(0x1_0002_0a01);x/*xh*/},"), "A => x,");
+        assert_eq!(stripped("|| {::xhist_rt::pe(0x1_0002_0a01);({x} + 1/*xh*/)}"), "|| {x} + 1");
+        assert_eq!(stripped("{/*xh*/#[cfg(a)] #[allow(b)] ::xhist_rt::ce(0x1_0002_0a01);x"), "{x");
         assert_eq!(stripped("{::xhist_rt::m(0x0123456789abcdef);::xhist_rt::m!();x"), "{x");
         assert_eq!(stripped("{::xhist_rt::me(0x0123456789abcdef);::xhist_rt::me!();x"), "{x");
         assert_eq!(
-            stripped("|| {::xhist_rt::a::<1,2,9>();|| {::xhist_rt::a::<1,2,9>();x/*xh*/}/*xh*/}"),
+            stripped("|| {::xhist_rt::a(0x1_0002_0a01);|| {::xhist_rt::a(0x1_0002_0a01);x/*xh*/}/*xh*/}"),
             "|| || x"
         );
     }
@@ -155,11 +173,11 @@ mod tests {
             ("let r#in = 1;::xhist_rt::v::<7,_>(&r#in);f()", "let r#in = 1;f()"),
             ("let x = 1;::xhist_rt::vtg::<16194276,_>(&{x});", "let x = 1;"),
             ("let x = 1;/*xh*/#[cfg(a)] ::xhist_rt::vw::<7,_>(&x);", "let x = 1;"),
-            ("{::xhist_rt::s::<1,2,9>();xhist_rt::v::<1,_>(&self);f()}", "{f()}"),
-            ("|x| {::xhist_rt::a::<1,2,9>();::xhist_rt::v::<1,_>(&x);x/*xh*/}", "|x| x"),
-            ("|x| {::xhist_rt::p::<1,2,9>();::xhist_rt::v::<1,_>(&x);({x} + 1/*xh*/)}", "|x| {x} + 1"),
+            ("{::xhist_rt::s(0x1_0002_0a01);xhist_rt::v::<1,_>(&self);f()}", "{f()}"),
+            ("|x| {::xhist_rt::a(0x1_0002_0a01);::xhist_rt::v::<1,_>(&x);x/*xh*/}", "|x| x"),
+            ("|x| {::xhist_rt::p(0x1_0002_0a01);::xhist_rt::v::<1,_>(&x);({x} + 1/*xh*/)}", "|x| {x} + 1"),
             (
-                "A(x) => {\n    ::xhist_rt::a::<1, 2, 9>();\n    ::xhist_rt::v::<1, _>(&x);\n    x /*xh*/\n}\nB => y",
+                "A(x) => {\n    ::xhist_rt::a(0x1_0002_0a01);\n    ::xhist_rt::v::<1, _>(&x);\n    x /*xh*/\n}\nB => y",
                 "A(x) => x,\nB => y",
             ),
             ("let x = 1;\n    ::xhist_rt::v::<7, _>(&x);\n    f(x)", "let x = 1;\n    f(x)"),
@@ -168,7 +186,10 @@ mod tests {
             ("{::xhist_rt::mv::<0x0123456789abcdef>();::xhist_rt::mev!();x", "{x"),
             (&format!("let x = 1;{watch}f()"), "let x = 1;f()"),
             ("let x = 1;xhist_rt::watch(0,0,core::option::Option::None,&{x});f()", "let x = 1;f()"),
-            (&format!("|x| {{::xhist_rt::a::<1,2,9>();::xhist_rt::v::<1,_>(&x);{watch}x/*xh*/}}"), "|x| x"),
+            (
+                &format!("|x| {{::xhist_rt::a(0x1_0002_0a01);::xhist_rt::v::<1,_>(&x);{watch}x/*xh*/}}"),
+                "|x| x",
+            ),
             ("a(::xhist_rt::v::<7,_>(&x.y))", "a(::xhist_rt::v::<7,_>(&x.y))"),
             ("::xhist_rt::v::<N,_>(&x);", "::xhist_rt::v::<N,_>(&x);"),
             ("::xhist_rt::v::<7,u8>(&x);", "::xhist_rt::v::<7,u8>(&x);"),
@@ -183,19 +204,22 @@ mod tests {
     fn triggers_are_removed_with_their_calls() {
         let (start, stop) = ("::xhist_rt::start_at(63,1);", "::xhist_rt::stop_at(0,3,4294967295);");
         for (text, original) in [
-            (format!("{{{start}::xhist_rt::s::<1,2,9>();{stop}f()}}"), "{f()}"),
-            (format!("A => {{{start}{start}::xhist_rt::a::<1,2,9>();{stop}x/*xh*/}},"), "A => x,"),
-            (format!("|| {{{start}::xhist_rt::p::<1,2,9>();{stop}{stop}({{x}} + 1/*xh*/)}}"), "|| {x} + 1"),
+            (format!("{{{start}::xhist_rt::s(0x1_0002_0a01);{stop}f()}}"), "{f()}"),
+            (format!("A => {{{start}{start}::xhist_rt::a(0x1_0002_0a01);{stop}x/*xh*/}},"), "A => x,"),
+            (
+                format!("|| {{{start}::xhist_rt::p(0x1_0002_0a01);{stop}{stop}({{x}} + 1/*xh*/)}}"),
+                "|| {x} + 1",
+            ),
             (
                 format!(
-                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c::<1,2,9>();/*xh*/#[cfg(a)] {stop}x"
+                    "{{/*xh*/#[cfg(a)] {start}/*xh*/#[cfg(a)] ::xhist_rt::c(0x1_0002_0a01);/*xh*/#[cfg(a)] {stop}x"
                 ),
                 "{x",
             ),
-            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s::<1,2,9>();x"), "{x"),
+            (format!("{{{start}::xhist_rt::m!();{start}::xhist_rt::s(0x1_0002_0a01);x"), "{x"),
             (
                 format!(
-                    "|a| {{::xhist_rt::a::<1,2,9>();{start}|b| {{{start}::xhist_rt::a::<1,2,9>();x/*xh*/}}/*xh*/}}"
+                    "|a| {{::xhist_rt::a(0x1_0002_0a01);{start}|b| {{{start}::xhist_rt::a(0x1_0002_0a01);x/*xh*/}}/*xh*/}}"
                 ),
                 "|a| |b| x",
             ),
@@ -208,27 +232,28 @@ mod tests {
     #[test]
     fn moved_calls_are_removed_with_their_lines() {
         for (text, original) in [
-            ("{\n    ::xhist_rt::s::<1, 6, 9>();\n    f()\n}", "{\n    f()\n}"),
-            ("{\r\n\t::xhist_rt::s::<1, 6, 9>();\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
-            ("{\n  f();\n  ::xhist_rt::s::<1,6,9>();\n}", "{\n  f();\n}"),
-            ("A => {\n    ::xhist_rt::s::<1, 6, 9>();\n} // c", "A => {} // c"),
+            ("{\n    ::xhist_rt::s(0x1_0006_0a01);\n    f()\n}", "{\n    f()\n}"),
+            ("{\r\n\t::xhist_rt::s(0x1_0006_0a01);\r\n\tf()\r\n}", "{\r\n\tf()\r\n}"),
+            ("{\n  f();\n  ::xhist_rt::s(0x1_0006_0a01);\n}", "{\n  f();\n}"),
+            ("A => {\n    ::xhist_rt::s(0x1_0006_0a01);\n} // c", "A => {} // c"),
             ("{ :: xhist_rt :: s ::< 1 , 6 , 9 > ( ) ; f() }", "{ f() }"),
             ("{\n  ::xhist_rt::s::<\n    1, 6, 9,\n  >();\n  f()\n}", "{\n  f()\n}"),
+            ("{\n  ::xhist_rt::sl(\n    0x1_0002_0101_01C9,\n  );\n  f()\n}", "{\n  f()\n}"),
             ("f(); xhist_rt::s::<1,\n 6, 9>(); g();", "f(); g();"),
             (
-                "a();\n\n  ::xhist_rt::s::<1, 6, 9>();\n\n  ::xhist_rt::s::<1, 7, 9>();\n  b()",
+                "a();\n\n  ::xhist_rt::s(0x1_0006_0a01);\n\n  ::xhist_rt::s(0x1_0007_0a01);\n  b()",
                 "a();\n\n\n  b()",
             ),
-            ("f();\n  ::xhist_rt::s::<1, 6, 9>(); // why\n  g()", "f(); // why\n  g()"),
-            ("f(); // a\n  ::xhist_rt::s::<1, 6, 9>(); // b\n  g()", "f(); // a\n  // b\n  g()"),
+            ("f();\n  ::xhist_rt::s(0x1_0006_0a01); // why\n  g()", "f(); // why\n  g()"),
+            ("f(); // a\n  ::xhist_rt::s(0x1_0006_0a01); // b\n  g()", "f(); // a\n  // b\n  g()"),
             (
-                "{\n  /*xh*/\n  #[cfg(a)]\n  ::xhist_rt::c::<1, 6, 9>();\n  #[cfg(a)]\n  f()",
+                "{\n  /*xh*/\n  #[cfg(a)]\n  ::xhist_rt::c(0x1_0006_0a01);\n  #[cfg(a)]\n  f()",
                 "{\n  #[cfg(a)]\n  f()",
             ),
-            ("::xhist_rt::s::<1, 6, 9>();", ""),
+            ("::xhist_rt::s(0x1_0006_0a01);", ""),
             ("::xhist_rt::m(0x0123_4567_89AB_cdef);x", "x"),
             // An attribute of the user above a line that starts with a call.
-            ("#[cfg(a)]\n    ::xhist_rt::s::<1,2,9>();f();", "#[cfg(a)]\n    f();"),
+            ("#[cfg(a)]\n    ::xhist_rt::s(0x1_0002_0a01);f();", "#[cfg(a)]\n    f();"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -237,17 +262,17 @@ mod tests {
     #[test]
     fn moved_blocks_become_expressions_again() {
         for (text, original) in [
-            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
-            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    x /*xh*/\n} // c\n}", "A => x, // c\n}"),
-            ("A => {\n    ::xhist_rt::a::<1, 2, 9>();\n    return x; /*xh*/\n}\n}", "A => return x,\n}"),
-            ("f(|| {\n    ::xhist_rt::a::<1, 2, 9>();\n    x\n})", "f(|| x)"),
+            ("A => {\n    ::xhist_rt::a(0x1_0002_0a01);\n    x /*xh*/\n}\nB => y", "A => x,\nB => y"),
+            ("A => {\n    ::xhist_rt::a(0x1_0002_0a01);\n    x /*xh*/\n} // c\n}", "A => x, // c\n}"),
+            ("A => {\n    ::xhist_rt::a(0x1_0002_0a01);\n    return x; /*xh*/\n}\n}", "A => return x,\n}"),
+            ("f(|| {\n    ::xhist_rt::a(0x1_0002_0a01);\n    x\n})", "f(|| x)"),
             (
-                "f(|| {\n    ::xhist_rt::p::<1, 2, 9>();\n    (if a {} else {} + 1/*xh*/)\n})",
+                "f(|| {\n    ::xhist_rt::p(0x1_0002_0a01);\n    (if a {} else {} + 1/*xh*/)\n})",
                 "f(|| if a {} else {} + 1)",
             ),
-            ("else{ ::xhist_rt::a::<1,2,9>(); if a {} /*xh*/ }", "else if a {}"),
-            ("A => { ::xhist_rt::a::<1,2,9>(); x /*xh*/ }\n}", "A => x\n}"),
-            ("A => { ::xhist_rt::a::<1,2,9>(); x // note\n/*xh*/ }}", "A => x // note\n}"),
+            ("else{ ::xhist_rt::a(0x1_0002_0a01); if a {} /*xh*/ }", "else if a {}"),
+            ("A => { ::xhist_rt::a(0x1_0002_0a01); x /*xh*/ }\n}", "A => x\n}"),
+            ("A => { ::xhist_rt::a(0x1_0002_0a01); x // note\n/*xh*/ }}", "A => x // note\n}"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -255,21 +280,21 @@ mod tests {
 
     #[test]
     fn the_semicolon_that_rustfmt_adds_to_a_jump_is_removed() {
-        let spread = "::xhist_rt::s::<1, 2, 9>();\nlet Some(x) = y else {\n    ::xhist_rt::s::<1, 2, 9>();\n    return 0;\n};";
+        let spread = "::xhist_rt::s(0x1_0002_0a01);\nlet Some(x) = y else {\n    ::xhist_rt::s(0x1_0002_0a01);\n    return 0;\n};";
         assert_eq!(stripped(spread), "let Some(x) = y else {\n    return 0\n};");
-        let other_line = spread.replacen("<1, 2, 9>", "<1, 1, 9>", 1);
+        let other_line = spread.replacen("0x1_0002", "0x1_0001", 1);
         assert_eq!(stripped(&other_line), "let Some(x) = y else {\n    return 0;\n};");
     }
 
     #[test]
     fn blocks_with_code_of_the_user_stay() {
         for (text, original) in [
-            ("A => {::xhist_rt::a::<1,2,9>();f(); x/*xh*/},", "A => {f(); x},"),
-            ("A => {::xhist_rt::a::<1,2,9>();if a {} -b/*xh*/},", "A => {if a {} -b},"),
-            ("A => {::xhist_rt::a::<1,2,9>();if a {} b/*xh*/},", "A => {if a {} b},"),
-            ("A => unsafe {::xhist_rt::a::<1,2,9>();x/*xh*/},", "A => unsafe {x},"),
-            ("A => {f(); ::xhist_rt::a::<1,2,9>();x/*xh*/},", "A => {f(); x},"),
-            ("|| {::xhist_rt::p::<1,2,9>();({x} + 1/*xh*/) + 2}", "|| {({x} + 1) + 2}"),
+            ("A => {::xhist_rt::a(0x1_0002_0a01);f(); x/*xh*/},", "A => {f(); x},"),
+            ("A => {::xhist_rt::a(0x1_0002_0a01);if a {} -b/*xh*/},", "A => {if a {} -b},"),
+            ("A => {::xhist_rt::a(0x1_0002_0a01);if a {} b/*xh*/},", "A => {if a {} b},"),
+            ("A => unsafe {::xhist_rt::a(0x1_0002_0a01);x/*xh*/},", "A => unsafe {x},"),
+            ("A => {f(); ::xhist_rt::a(0x1_0002_0a01);x/*xh*/},", "A => {f(); x},"),
+            ("|| {::xhist_rt::p(0x1_0002_0a01);({x} + 1/*xh*/) + 2}", "|| {({x} + 1) + 2}"),
         ] {
             assert_eq!(stripped(text), original, "{text}");
         }
@@ -278,10 +303,10 @@ mod tests {
     #[test]
     fn similar_code_stays() {
         for text in [
-            "my_xhist_rt::s::<1,2,9>();",
-            "crate::xhist_rt::s::<1,2,9>();",
-            "crate ::xhist_rt::s::<1, 2, 9>();",
-            "a::b::xhist_rt::s::<1,2,9>();",
+            "my_xhist_rt::s(0x1_0002_0a01);",
+            "crate::xhist_rt::s(0x1_0002_0a01);",
+            "crate ::xhist_rt::s(0x1_0002_0a01);",
+            "a::b::xhist_rt::s(0x1_0002_0a01);",
             "::xhist_rt::s::<X, Y, Z>();",
             "::xhist_rt::s::<1, 2, X>();",
             "::xhist_rt::s::<1, { 2 }, 9>();",
@@ -291,6 +316,7 @@ mod tests {
             "::xhist_rt::s::<1, 2>();",
             "::xhist_rt::start_at::<1, 2>();",
             "::xhist_rt::e(1,2);",
+            "::xhist_rt::s(X);",
             "::xhist_rt::s(x, y);",
             "::xhist_rt::s::<1, { line!() as u16 }, 9>();",
             "::xhist_rt::s(1, line!());",
@@ -298,14 +324,14 @@ mod tests {
             "::xhist_rt::stop_after(1);",
             "::xhist_rt::start_at(1);",
             "::xhist_rt::s();",
-            "mod xhist_rt { pub fn s(_: u8, _: u8) {} } fn f() { xhist_rt::s::<1, 2, 9>(); }",
+            "mod xhist_rt { pub fn s(_: u8, _: u8) {} } fn f() { xhist_rt::s(0x1_0002_0a01); }",
             "::xhist_rt::start_atx(1,2);",
-            "\"::xhist_rt::s::<1,2,9>();\"",
+            "\"::xhist_rt::s(0x1_0002_0a01);\"",
             "r#\"{/*xh*/}\"#",
-            "// ::xhist_rt::s::<1,2,9>();",
-            "/* {::xhist_rt::a::<1,2,9>();x/*xh*/} */",
-            "macro_rules! m { () => { ::xhist_rt::s::<1,2,9>(); } }",
-            "macro m($a:expr) { ::xhist_rt::s::<1,2,9>(); /*xh*/ }",
+            "// ::xhist_rt::s(0x1_0002_0a01);",
+            "/* {::xhist_rt::a(0x1_0002_0a01);x/*xh*/} */",
+            "macro_rules! m { () => { ::xhist_rt::s(0x1_0002_0a01); } }",
+            "macro m($a:expr) { ::xhist_rt::s(0x1_0002_0a01); /*xh*/ }",
             "/*xh*/ }",
             "xhist_rt::",
             "xhist_rt::s",
@@ -321,15 +347,20 @@ mod tests {
     #[test]
     fn calls_that_cannot_be_removed_are_refused_with_their_place() {
         for (text, why) in [
-            ("f();\n let a = ::xhist_rt::s::<1,2,9>();", "2:12: looks like an inserted call, but it is part"),
-            ("|| ::xhist_rt::s::<1, 2, 9>()", "no `;` follows it"),
-            ("return ::xhist_rt::s::<1,2,9>();", "part of an expression"),
+            (
+                "f();\n let a = ::xhist_rt::s(0x1_0002_0a01);",
+                "2:12: looks like an inserted call, but it is part",
+            ),
+            ("|| ::xhist_rt::s(0x1_0002_0a01)", "no `;` follows it"),
+            ("return ::xhist_rt::s(0x1_0002_0a01);", "part of an expression"),
             ("xhist_rt::s::<1,123456,9>();", "numbers are not written"),
+            ("xhist_rt::s(42);", "numbers are not written"),
+            ("xhist_rt::s(0x1_0001_0002_0a01);", "numbers are not written"),
             ("xhist_rt::e::<1,2,12345678901>();", "numbers are not written"),
             ("::xhist_rt::stop_at(1,2,12345678901);", "numbers are not written"),
-            ("{ #[cfg(a)]\n::xhist_rt::c::<1,2,9>();", "may be yours"),
-            ("{ ::xhist_rt::s::<1,2,9>(); x /*xh*/ }", "the mark of one, without the call"),
-            ("(::xhist_rt::a::<1,2,9>())", "no `;`"),
+            ("{ #[cfg(a)]\n::xhist_rt::c(0x1_0002_0a01);", "may be yours"),
+            ("{ ::xhist_rt::s(0x1_0002_0a01); x /*xh*/ }", "the mark of one, without the call"),
+            ("(::xhist_rt::a(0x1_0002_0a01))", "no `;`"),
         ] {
             assert!(refused(text).contains(why), "{text}: {}", refused(text));
             assert_eq!(stripped(text), text, "as it was");
@@ -338,7 +369,7 @@ mod tests {
 
     #[test]
     fn comments_that_hold_calls_are_reported() {
-        let text = "f();\n// ::xhist_rt::s::<1,2,9>();\n::xhist_rt::s::<1,3,9>();g();";
+        let text = "f();\n// ::xhist_rt::s(0x1_0002_0a01);\n::xhist_rt::s(0x1_0003_0a01);g();";
         let stripped = try_strip(text.as_bytes()).unwrap();
         assert_eq!((stripped.comments, stripped.calls), (vec![(2, 1)], vec![(1, 3)]));
     }
@@ -346,10 +377,10 @@ mod tests {
     #[test]
     fn calls_and_parts_of_calls_are_found() {
         assert_eq!(find_inserted(b"x /*xh*/"), Some(2));
-        assert_eq!(find_inserted(b"x; ::xhist_rt::s::<1,2,9>();"), Some(3));
+        assert_eq!(find_inserted(b"x; ::xhist_rt::s(0x1_0002_0a01);"), Some(3));
         assert_eq!(find_inserted(b"x;\n ::xhist_rt::s::<\n1, 2, 9>();"), Some(4));
-        assert_eq!(find_inserted(b"x = xhist_rt::s::<1, 2, 9>();"), Some(4));
+        assert_eq!(find_inserted(b"x = xhist_rt::s(0x1_0002_0a01);"), Some(4));
         assert_eq!(find_inserted(b"x ::xhist_rt::init();"), None);
-        assert_eq!(find_inserted(b"\"::xhist_rt::s::<1,2,9>();/*xh*/\""), None);
+        assert_eq!(find_inserted(b"\"::xhist_rt::s(0x1_0002_0a01);/*xh*/\""), None);
     }
 }

@@ -395,11 +395,14 @@ impl RemovalPlanner<'_, '_> {
         }
     }
 
-    /// Whether a call is spelled like `::xhist_rt::a::<1, 2, 9>();`, or spread over lines.
+    /// Whether a call is on lines of its own, with blanks only where rustfmt puts them.
     fn is_spelled_by_rustfmt(&self, call: &InsertedCall) -> bool {
         let tokens = self.tokens;
-        let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at)).peekable();
-        gaps.peek().is_some() && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"(" | b"<"))
+        let mut gaps = (call.first..call.last).filter(|&at| !tokens.touches(at));
+        let touches_before = call.first.checked_sub(1).is_some_and(|before| tokens.touches(before));
+        !touches_before
+            && !tokens.touches(call.last)
+            && gaps.all(|at| matches!(tokens.bytes(at), b"," | b"(" | b"<"))
     }
 
     /// The extra indentation of a call against the closing brace of its block, if both start their lines.

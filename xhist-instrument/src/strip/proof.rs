@@ -45,19 +45,19 @@ mod tests {
 
     #[test]
     fn calls_in_the_code_are_proved() {
-        assert_eq!(against("fn f() { x() }", "fn f() { ::xhist_rt::s::<1,1,9>();x() }"), "");
-        assert_eq!(against("fn f() { || x }", "fn f() { || {::xhist_rt::a::<1,1,9>();x/*xh*/} }"), "");
+        assert_eq!(against("fn f() { x() }", "fn f() { ::xhist_rt::s(0x1_0001_0a01);x() }"), "");
+        assert_eq!(against("fn f() { || x }", "fn f() { || {::xhist_rt::a(0x1_0001_0a01);x/*xh*/} }"), "");
         assert_eq!(against("", ""), "");
     }
 
     #[test]
     fn calls_in_comments_strings_and_words_are_refused() {
         for (original, result) in [
-            ("fn f() {} // x", "fn f() {} // ::xhist_rt::s::<1,1,9>();x"),
-            ("fn f() { \"x\" }", "fn f() { \"::xhist_rt::s::<1,1,9>();x\" }"),
-            ("fn f() { xy() }", "fn f() { x::xhist_rt::s::<1,1,9>();y() }"),
-            ("fn f() { 'x' }", "fn f() { '::xhist_rt::s::<1,1,9>();x' }"),
-            ("/* x */", "/* ::xhist_rt::s::<1,1,9>();x */"),
+            ("fn f() {} // x", "fn f() {} // ::xhist_rt::s(0x1_0001_0a01);x"),
+            ("fn f() { \"x\" }", "fn f() { \"::xhist_rt::s(0x1_0001_0a01);x\" }"),
+            ("fn f() { xy() }", "fn f() { x::xhist_rt::s(0x1_0001_0a01);y() }"),
+            ("fn f() { 'x' }", "fn f() { '::xhist_rt::s(0x1_0001_0a01);x' }"),
+            ("/* x */", "/* ::xhist_rt::s(0x1_0001_0a01);x */"),
         ] {
             assert!(!against(original, result).is_empty(), "{result}");
         }
@@ -66,12 +66,12 @@ mod tests {
     #[test]
     fn every_other_difference_is_found() {
         assert!(
-            against("fn f() { x() }", "fn f() { ::xhist_rt::s::<1,1,9>();y() }")
+            against("fn f() { x() }", "fn f() { ::xhist_rt::s(0x1_0001_0a01);y() }")
                 .starts_with("1:10: could not")
         );
         assert!(against("fn f() {}", "fn f() {").contains("could not"));
         assert!(against("fn f() {}", "fn f() {}}").contains("could not"));
-        let lines = "fn f() { /*xh*/#[cfg(a)]\n ::xhist_rt::c::<1,1,9>();x() }";
+        let lines = "fn f() { /*xh*/#[cfg(a)]\n ::xhist_rt::c(0x1_0001_0a01);x() }";
         assert!(!against("fn f() { x() }", lines).is_empty());
     }
 }

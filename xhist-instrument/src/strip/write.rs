@@ -80,8 +80,8 @@ impl<'t> RemainderWriter<'_, 't> {
     fn run(&mut self, removals: &[(Range<usize>, Removal)], tokens: Range<usize>) {
         let (before, after) = (self.blanks(tokens.start), self.blanks(tokens.end));
         let is_exact = removals.iter().all(|(_, removal)| *removal == Removal::Exact);
-        // This tool inserts exact calls next to code or at the start of a line, never between blanks.
-        if is_exact && (before.is_empty() || after.is_empty() || before.ends_with(b"\n")) {
+        // This tool inserts exact calls next to code, never between blanks.
+        if is_exact && (after.is_empty() || before.is_empty() && tokens.start > 0) {
             for (range, _) in removals {
                 self.copy(self.tokens.list[range.start].range.start, range.start);
                 self.done = self.tokens.list[range.end - 1].range.end;

@@ -167,8 +167,8 @@ fn the_text_of_the_build_is_shown_when_the_file_has_changed() {
     for (edited, notes) in [
         (format!("// One more line.\n{SOURCE}"), changed),
         (SOURCE.replace("second", "s_cond"), changed),
-        (SOURCE.replace("first", "::xhist_rt::s::<1,2,9>();first"), ""),
-        (SOURCE.replace("first", "::xhist_rt::s::<1,2,9>();f_rst"), changed),
+        (SOURCE.replace("first", "::xhist_rt::s(0x1_0002_0a01);first"), ""),
+        (SOURCE.replace("first", "::xhist_rt::s(0x1_0002_0a01);f_rst"), changed),
     ] {
         dir.write("src/main.rs", edited);
         shown(notes);
@@ -225,13 +225,13 @@ fn sources_that_were_only_written_again() {
 fn sources_instrumented_in_place_are_what_the_map_was_made_from() {
     let project = Project::new();
     let instrumented = SOURCE
-        .replace("first", "::xhist_rt::s::<1,2,9>();first")
-        .replace("second", "::xhist_rt::s::<1,3,9>();second");
+        .replace("first", "::xhist_rt::s(0x1_0002_0a01);first")
+        .replace("second", "::xhist_rt::s(0x1_0003_0a01);second");
     project.write("src/main.rs", &instrumented, 100);
     assert_reports(&project.identify(&[]), 0, &["sources:  unchanged since\n"]);
     project.write(
         "src/main.rs",
-        &instrumented.replace("    ::xhist_rt::s::<1,3,9>()", "\n    ::xhist_rt::s::<1,3,9>()"),
+        &instrumented.replace("    ::xhist_rt::s(0x1_0003_0a01)", "\n    ::xhist_rt::s(0x1_0003_0a01)"),
         100,
     );
     assert_reports(&project.identify(&[]), 0, &["src/main.rs: the statement of line 3 is elsewhere\n"]);

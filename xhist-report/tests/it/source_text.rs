@@ -96,6 +96,6 @@ fn sources_of_packages_are_shown() {
 #[test]
 fn inserted_calls_are_not_shown() {
     let dir = project("DIR/project", &["src/a.rs"]);
-    dir.write("project/src/a.rs", "fn main() {::xhist_rt::m(0x0123456789abcdef);::xhist_rt::s::<1,1,9>();let shown = f(|| {::xhist_rt::a::<1,1,9>();1/*xh*/});\n}\n");
+    dir.write("project/src/a.rs", "fn main() {::xhist_rt::m(0x0123456789abcdef);::xhist_rt::s(0x1_0001_0a01);let shown = f(|| {::xhist_rt::a(0x1_0001_0a01);1/*xh*/});\n}\n");
     assert_eq!(reported(&dir, &["--source"]).out, "1 src/a.rs:1\tfn main() {let shown = f(|| 1);\n");
 }

@@ -8,6 +8,7 @@
 //! A frame ends early if its first statement runs again near its end. So the frames of a steady loop are equal, and
 //! all but the first of them are counted and not kept.
 
+use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::ring::{Folded, data_room};
@@ -57,16 +58,14 @@ fn marked(word: u32) -> u32 {
     word | u32::from(interrupt::at_hand()) << 16
 }
 
-/// Records a statement that is about to run.
+/// Records a statement that is about to run. Its number is that of a call with a long word, or with a short one.
 #[inline(always)]
-pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
-    match const { near(Statement { file: FILE, line: LINE }) } {
-        Some(word) => record_near(word),
-        None => record_far(const { Statement { file: FILE, line: LINE }.to_word() }),
-    }
+pub(crate) fn record<const IS_LONG: bool>(number: u64) {
+    let width = if IS_LONG { WordWidth::Long } else { WordWidth::Short };
+    record_at(StatementNumber { value: number, width }.statement());
 }
 
-/// [`record`] for a statement that is only known at run time.
+/// [`record`] for a statement by file and line.
 #[inline(always)]
 pub(crate) fn record_at(site: Statement) {
     match near(site) {

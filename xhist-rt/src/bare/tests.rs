@@ -118,7 +118,7 @@ fn values_are_behind_their_statements() {
 #[test]
 fn the_hooks_record_values() {
     let _lock = lock_recorder();
-    crate::s::<1, 2, 0>();
+    crate::sl(crate::long(1, 2));
     crate::v::<1, _>(&0x8000_7D7Eu32);
     crate::vw::<2, _>(&[7u64; 9]);
     crate::vg::<3, _>(&1u8);

@@ -56,7 +56,7 @@ fn dissolve(tokens: &TokenStream, into: &mut Vec<TokenTree>) {
     }
 }
 
-/// The expression in `{::xhist_rt::a::<..>();EXPR}` or `{::xhist_rt::p::<..>();(EXPR)}`, with triggers around the call.
+/// The expression in `{::xhist_rt::a(..);EXPR}` or `{::xhist_rt::p(..);(EXPR)}`, with triggers around the call.
 fn wrapped(group: &Group) -> Option<TokenStream> {
     if group.delimiter() != Delimiter::Brace {
         return None;
@@ -89,7 +89,7 @@ enum InsertedKind {
     Stop,
 }
 
-/// Splits off the call that the tokens start with, `::xhist_rt::s::<..>();` or `::xhist_rt::stop_at(..);`, along with
+/// Splits off the call that the tokens start with, `::xhist_rt::s(..);` or `::xhist_rt::stop_at(..);`, along with
 /// its attributes.
 fn split_call(tokens: &[TokenTree]) -> Option<(InsertedKind, &[TokenTree])> {
     let mut rest = tokens;
@@ -104,21 +104,14 @@ fn split_call(tokens: &[TokenTree]) -> Option<(InsertedKind, &[TokenTree])> {
         return None;
     }
     let name = name.to_string();
-    let (inserted, rest) = match (name.as_str(), inserted::recording(name.as_bytes())) {
-        (_, Some(recording)) => {
-            let is_end = |token: &TokenTree| matches!(token, TokenTree::Punct(mark) if mark.as_char() == '>');
-            let end = more.iter().take(MAX_CONST_TOKENS).position(is_end)?;
-            (InsertedKind::Recording(recording.form), &more[end + 1..])
-        }
-        ("start_at", None) => (InsertedKind::Start, more),
-        ("stop_at", None) => (InsertedKind::Stop, more),
+    let kind = match (name.as_str(), inserted::recording(name.as_bytes())) {
+        (_, Some(recording)) => InsertedKind::Recording(recording.form),
+        ("start_at", None) => InsertedKind::Start,
+        ("stop_at", None) => InsertedKind::Stop,
         _ => return None,
     };
-    match rest {
-        [TokenTree::Group(_), TokenTree::Punct(_), more @ ..] => Some((inserted, more)),
+    match more {
+        [TokenTree::Group(_), TokenTree::Punct(_), more @ ..] => Some((kind, more)),
         _ => None,
     }
 }
-
-/// Most tokens that `::<F,L,W>` has.
-const MAX_CONST_TOKENS: usize = 9;

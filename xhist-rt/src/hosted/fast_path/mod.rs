@@ -25,7 +25,6 @@ mod cpu;
 pub(crate) mod optimised;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")))]
 pub(crate) mod unoptimised;
-mod word;
 /// On other systems both are the same.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable"))))]
 pub(crate) use optimised as unoptimised;

@@ -4,27 +4,26 @@
 use core::sync::atomic::Ordering::Relaxed;
 
 use qs_core::record::value::{MARK, TYPED, class_of, long_head, long_mark, mark};
-use qs_core::record::words::{UNIT, Word};
+use qs_core::record::words::UNIT;
 
 use super::cpu::call_roll_over;
-use super::word::word;
 use crate::hosted::slow_path::{record_long, record_target, record_without_word};
 use crate::hosted::thread_state::{ThreadState, tls};
 use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};
 
-/// Records that a statement is about to run.
+/// Records that a statement is about to run. Its number is that of a call with a long word, or with a short one.
 #[inline(always)]
-pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+pub(crate) fn record<const IS_LONG: bool>(number: u64) {
     let tls = tls();
     // SAFETY: `tls` points to the state of this thread. Between two checks the cursor points to room for words: the
     // checks that `xhist-instrument` inserts bound the words between them, see `crate::hosted::words`.
-    unsafe { put::<FILE, LINE, NUMBER>(tls, (*tls).cursor) };
+    unsafe { put::<IS_LONG>(tls, (*tls).cursor, number) };
 }
 
 /// [`record`] after a check for room.
 #[inline(always)]
-pub(crate) fn entry<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+pub(crate) fn entry<const IS_LONG: bool>(number: u64) {
     let tls = tls();
     // SAFETY: `tls` points to the state of this thread. After the check the cursor points to room for a word.
     unsafe {
@@ -32,7 +31,7 @@ pub(crate) fn entry<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
         if cursor.addr() >= limit(tls) {
             cursor = call_roll_over(cursor);
         }
-        put::<FILE, LINE, NUMBER>(tls, cursor);
+        put::<IS_LONG>(tls, cursor, number);
     }
 }
 
@@ -66,22 +65,18 @@ unsafe fn limit(tls: *const ThreadState) -> usize {
 /// # Safety
 /// `tls` points to the state of the calling thread. At `cursor` there is room for a word.
 #[inline(always)]
-unsafe fn put<const FILE: u16, const LINE: u16, const NUMBER: u32>(tls: *mut ThreadState, cursor: *mut u8) {
+unsafe fn put<const IS_LONG: bool>(tls: *mut ThreadState, cursor: *mut u8, number: u64) {
     // SAFETY: the caller promises room for a word and the state of its thread. Neither store needs an aligned address.
     unsafe {
-        match const { word(FILE, LINE, NUMBER) } {
-            Some(Word::Short(bytes)) => {
-                cursor.cast::<[u8; 2]>().write(bytes);
-                (*tls).cursor = cursor.add(2);
-            }
-            Some(Word::Long(bytes)) => {
-                cursor.cast::<[u8; 4]>().write(bytes);
-                (*tls).cursor = cursor.add(4);
-            }
-            None => {
-                (*tls).cursor = cursor;
-                record_without_word(FILE, LINE);
-            }
+        if !IS_LONG {
+            cursor.cast::<[u8; 2]>().write((number as u16).to_le_bytes());
+            (*tls).cursor = cursor.add(2);
+        } else if number as u32 != 0 {
+            cursor.cast::<[u8; 4]>().write((number as u32).to_le_bytes());
+            (*tls).cursor = cursor.add(4);
+        } else {
+            (*tls).cursor = cursor;
+            record_without_word(number);
         }
     }
 }

@@ -4,10 +4,8 @@ use core::arch::asm;
 use core::mem::offset_of;
 
 use qs_core::record::value::{MARK, TYPED, long_head, long_mark, mark};
-use qs_core::record::words::Word;
 
 use super::cpu::call_roll_over_in_asm;
-use super::word::word;
 use crate::hosted::slow_path::{record_long, record_target, record_without_word};
 use crate::hosted::thread_state::ThreadState;
 use crate::value::kept;
@@ -15,28 +13,19 @@ use crate::value::types::{add_row, of_type};
 
 const LIMIT: usize = offset_of!(ThreadState, limit);
 
-/// A word as a number, and its length in bytes; 0 bytes for a statement that no word can represent.
-const fn parts(file: u16, line: u16, number: u32) -> (u32, usize) {
-    match word(file, line, number) {
-        Some(Word::Short([a, b])) => (u32::from_ne_bytes([a, b, 0, 0]), 2),
-        Some(Word::Long(bytes)) => (u32::from_ne_bytes(bytes), 4),
-        None => (0, 0),
-    }
-}
-
-/// Records that a statement is about to run.
+/// Records that a statement is about to run. Its number is that of a call with a long word, or with a short one.
 #[inline(always)]
-pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+pub(crate) fn record<const IS_LONG: bool>(number: u64) {
     macro_rules! store {
-        ($kind:literal, $len:literal) => {
+        ($kind:literal, $word:literal, $len:literal) => {
             asm!(
                 "mov {tls}, qword ptr [rip + xhist_tls@GOTTPOFF]",
                 "mov {cursor}, qword ptr fs:[{tls}]",
-                concat!("mov ", $kind, " ptr [{cursor}], {word}"),
+                concat!("mov ", $kind, " ptr [{cursor}], {word:", $word, "}"),
                 "add qword ptr fs:[{tls}], {len}",
                 tls = out(reg) _,
                 cursor = out(reg) _,
-                word = const parts(FILE, LINE, NUMBER).0,
+                word = in(reg) number,
                 len = const $len,
                 options(nostack),
             )
@@ -45,17 +34,19 @@ pub(crate) fn record<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
     // SAFETY: the code accesses the cursor of this thread. Between two checks it points to room for words: the checks
     // that `xhist-instrument` inserts bound the words between them, see `crate::hosted::words`.
     unsafe {
-        match const { parts(FILE, LINE, NUMBER).1 } {
-            2 => store!("word", 2),
-            4 => store!("dword", 4),
-            _ => record_without_word(FILE, LINE),
+        if !IS_LONG {
+            store!("word", "x", 2);
+        } else if number as u32 != 0 {
+            store!("dword", "e", 4);
+        } else {
+            record_without_word(number);
         }
     }
 }
 
 /// [`record`] after a check for room.
 #[inline(always)]
-pub(crate) fn entry<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
+pub(crate) fn entry<const IS_LONG: bool>(number: u64) {
     // SAFETY: the code reads cursor and limit of this thread. The roll-over keeps all registers except the cursor's.
     unsafe {
         asm!(
@@ -70,7 +61,7 @@ pub(crate) fn entry<const FILE: u16, const LINE: u16, const NUMBER: u32>() {
             options(nostack),
         );
     }
-    record::<FILE, LINE, NUMBER>();
+    record::<IS_LONG>(number);
 }
 
 /// Records the first `MOST` bytes of a value.

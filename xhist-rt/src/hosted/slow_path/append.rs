@@ -4,6 +4,7 @@ use core::any::type_name;
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use qs_core::filter::Filter;
+use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::value::{MARK, MAX_BYTES};
 use qs_core::record::words::{UNIT, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
@@ -194,7 +195,7 @@ pub(crate) fn at(file: u16, line: u16) {
     match Word::new(Statement { file, line }, 0) {
         Some(Word::Short(bytes)) => put_word(bytes),
         Some(Word::Long(bytes)) => put_word(bytes),
-        None => record_without_word(file, line),
+        None => record_without_word(StatementNumber::new(Statement { file, line }, 0).value),
     }
 }
 
@@ -276,12 +277,13 @@ unsafe fn put_target(number: u32, type_key: Option<u32>, name: &str, value: *con
     true
 }
 
-/// Records a statement that no word can represent, as a record of its own.
+/// Records a statement that no word can represent, as a record of its own. The number is that of a call with a long word.
 #[cold]
 #[inline(never)]
-pub(crate) fn record_without_word(file: u16, line: u16) {
+pub(crate) fn record_without_word(number: u64) {
     let mut bytes = [0; SHORT];
-    let word = Statement { file, line }.to_word().to_le_bytes();
+    let number = StatementNumber { value: number, width: WordWidth::Long };
+    let word = number.statement().to_word().to_le_bytes();
     bytes[1] = RECORD_BASE + ids::STATEMENT;
     bytes[2..6].copy_from_slice(&word);
     append_record::<SHORT, false>(&bytes, 2 + word.len());
