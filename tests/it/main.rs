@@ -69,15 +69,13 @@ mod view;
 mod zoo;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use xhist_tests::{Case, clean_up, is_long, processor_seconds, set_deadline};
+use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_deadline};
 
 /// A case that takes longer has failed.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
@@ -207,12 +205,9 @@ fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
     set_deadline(CASE_LIMIT);
     let (start, before) = (Instant::now(), processor_seconds());
     (case.run)();
-    if let Some(file) = std::env::var_os("XHIST_CASE_TIMES") {
+    append_times("XHIST_CASE_TIMES", || {
         let (seconds, of_processor) = (start.elapsed().as_secs_f32(), processor_seconds() - before);
-        let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
-        // In one call: other cases end at the same time.
-        let line = format!("{seconds:7.1} {of_processor:7.1} {name}\n");
-        times.write_all(line.as_bytes()).expect("room for a line");
-    }
+        format!("{seconds:7.1} {of_processor:7.1} {name}")
+    });
     Ok(Completion::Completed)
 }

@@ -32,7 +32,7 @@ pub use port::free_port;
 pub use project::{Counts, history_of, test_counts};
 pub use reference::{Moment, Reference};
 pub use rings::{Recorded, recorded, tail};
-pub use run::{Done, Run, Started, processor_seconds, set_deadline};
+pub use run::{Done, Run, Started, append_times, processor_seconds, set_deadline};
 pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in, with_cache};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
