@@ -84,6 +84,19 @@ const CASE_LIMIT: Duration = Duration::from_secs(600);
 /// leaves them to `.ci/run`.
 const HUNTS: &[&str] = &["crates::", "crowds::", "firmware::", "fleet::", "generated::", "interrupted::"];
 
+/// Groups and cases that take longest. They run first: then all processors have work until the end.
+const LONGEST: &[&str] = &[
+    "firmware::a_hung_core",
+    "exports::failures",
+    "surroundings::a_ring_file_that_is_cut_loses",
+    "exports::codetracer",
+    "answer::a_crowd",
+    "firmware::",
+    "crates::",
+    "generated::",
+    "fleet::",
+];
+
 /// The reason of a hunt that is not run.
 const HUNT: &str = "a hunt: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
 
@@ -163,11 +176,13 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
+    let mut cases: Vec<_> =
+        cases.map(|(question, case)| (format!("{question}::{}", case.name), case)).collect();
+    let place = |name: &str| LONGEST.iter().position(|longest| name.starts_with(longest));
+    cases.sort_by_key(|(name, _)| place(name).unwrap_or(LONGEST.len()));
     let trials = cases
-        .map(|(question, case)| {
-            let name = format!("{question}::{}", case.name);
-            Trial::ignorable_test(name.clone(), move || run(&name, case, all))
-        })
+        .into_iter()
+        .map(|(name, case)| Trial::ignorable_test(name.clone(), move || run(&name, case, all)))
         .collect();
     let conclusion = libtest_mimic::run(&args, trials);
     clean_up();
