@@ -25,7 +25,9 @@ pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
 pub use faults::{Fault, Verdict};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
-pub use metal::{Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES};
+pub use metal::{
+    Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES, cargo_for_target, has_compiler,
+};
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};
 pub use picture::{Screen, text_of_svg};
 pub use port::free_port;
