@@ -116,7 +116,11 @@ impl Run {
     pub fn start(mut self) -> Started {
         let what =
             format!("{:?}", self.command).split("\" \"").collect::<Vec<_>>().join(" ").replace('"', "");
-        let what = what[what.rfind("CARGO_TERM_COLOR=never ").map_or(0, |at| at + 23)..].to_owned();
+        let what = &what[what.rfind("CARGO_TERM_COLOR=never ").map_or(0, |at| at + 23)..];
+        // The path is long, and the same for most.
+        let words: Vec<&str> = what.split(' ').filter(|word| !word.starts_with("PATH=")).collect();
+        let place = self.command.get_current_dir().and_then(Path::file_name).unwrap_or_default();
+        let what = format!("{}$ {}", place.to_string_lossy(), words.join(" "));
         let stdout = tempfile::tempfile().expect("a temporary file");
         let stderr = tempfile::tempfile().expect("a temporary file");
         self.command.stdout(stdout.try_clone().expect("a descriptor"));
