@@ -2,11 +2,11 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::debug;
 use xhist_history::recording::{
-    CallId, CallSpan, EventKind, FunctionId, RecordedLane, LaneId, RecordedEvent, RecordedFile, RecordedFunction, SharedRecording, RecordedSite,
-    SiteId, SpanExit, RecordedStep, StepId, StringId, ValueAt,
+    CallId, CallSpan, EventKind, FunctionId, LaneId, RecordedEvent, RecordedFile, RecordedFunction,
+    RecordedLane, RecordedSite, RecordedStep, SharedRecording, SiteId, SpanExit, StepId, StringId, ValueAt,
 };
+use xhist_report::debug;
 
 /// `main` calls `leaf` twice and panics; two lanes.
 fn recording() -> SharedRecording {
@@ -15,16 +15,35 @@ fn recording() -> SharedRecording {
     for path in ["src/main.rs", "registry/src/leaf.rs"] {
         let text = Some("one\ntwo\nthree\n".into());
         let is_dependency = path.starts_with("registry");
-        recording.files.push(RecordedFile { path: path.into(), text, is_dependency, ..RecordedFile::default() });
+        recording.files.push(RecordedFile {
+            path: path.into(),
+            text,
+            is_dependency,
+            ..RecordedFile::default()
+        });
     }
     for (name, file) in [("main", 0), ("leaf", 1)] {
         recording.functions.push(RecordedFunction { name: name.into(), file, line: 1 });
-        recording.lanes.push(RecordedLane { name: name.into(), status: "panicked", ..RecordedLane::default() });
+        recording.lanes.push(RecordedLane {
+            name: name.into(),
+            status: "panicked",
+            ..RecordedLane::default()
+        });
     }
     for line in 1..=3 {
         for file in 0..2 {
             let function = FunctionId(file);
-            recording.sites.push(RecordedSite { file, line, col: 5, end_line: line, end_col: 9, function, may_end: line == 11, checks: false, text: 0 });
+            recording.sites.push(RecordedSite {
+                file,
+                line,
+                col: 5,
+                end_line: line,
+                end_col: 9,
+                function,
+                may_end: line == 11,
+                checks: false,
+                text: 0,
+            });
         }
     }
     for (place, site) in [0, 2, 1, 3, 1, 3, 4, 5].into_iter().enumerate() {
@@ -86,9 +105,10 @@ fuzz_target!(|input: &[u8]| {
         for line in input.split(|byte| *byte == b'\n') {
             let text = String::from_utf8_lossy(line);
             match text.split_once(' ') {
-                Some((command, arguments)) => add(
-                    format!(r#"{{"seq":4,"type":"request","command":"{command}","arguments":{arguments}}}"#).as_bytes(),
-                ),
+                Some((command, arguments)) => add(format!(
+                    r#"{{"seq":4,"type":"request","command":"{command}","arguments":{arguments}}}"#
+                )
+                .as_bytes()),
                 None => add(line),
             }
         }

@@ -3,10 +3,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
+use qs_host::{Decoder, LineClass, LineFormatter, Listener, StreamEvent, TargetDescription, TargetSymbols};
 use xhist_report::format::by_name;
-use qs_host::{
-    Decoder, LineClass, LineFormatter, Listener, StreamEvent, TargetDescription, TargetSymbols,
-};
 use xhist_report::{Options, report};
 
 #[derive(Default)]

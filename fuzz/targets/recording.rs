@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::sync::OnceLock;
 
 use libfuzzer_sys::fuzz_target;
-use xhist_report::ReportKind;
 use xhist_history::recording::{Cursor, Direction, Motion, SharedRecording, StepId, StepIndex};
+use xhist_report::ReportKind;
 use xhist_report::{Options, report};
 
 /// A map for rings that name none.

@@ -11,7 +11,7 @@ const { default: puppeteer } = await import(pathToFileURL(modules.resolve("puppe
 
 const WIDE = { width: 1400, height: 860 };
 const PHONE = { width: 390, height: 800, isMobile: true, hasTouch: true, deviceScaleFactor: 2 };
-const PATIENCE = 60_000;
+const PATIENCE = 120_000;
 
 // What the page shows.
 const text = (page, selector) => page.$eval(selector, (node) => node.textContent);
@@ -334,6 +334,7 @@ const browser = await puppeteer.launch({
 });
 try {
   const page = await browser.newPage(), wrong = [];
+  page.setDefaultTimeout(PATIENCE);
   const whole = pathToFileURL(url).href;
   page.on("request", (request) => { if (request.url().split("#")[0] !== whole) wrong.push(`request: ${request.url()}`); });
   page.on("pageerror", (error) => wrong.push(`error: ${error.message}`));
@@ -343,7 +344,7 @@ try {
   await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: "light" }]);
   assert.ok(!/https?:/.test(readFileSync(url, "utf8").replaceAll(/<script type="application.*/g, "")), "the page names no address");
   await page.goto(whole);
-  await page.waitForSelector("body[data-ready]", { timeout: PATIENCE });
+  await page.waitForSelector("body[data-ready]");
   assert.equal(await page.$eval("body", (body) => body.dataset.ready), "1");
   const found = await SCENES[scene](page, ...(scene === "link" ? [whole] : more));
   await rest(page);

@@ -93,7 +93,7 @@ fn main() {
     std::thread::Builder::new().name(\"waiter\".to_owned()).spawn(waiter).unwrap();
     *pair.0.lock().unwrap() = true;
     pair.1.notify_one(); // too early
-    std::thread::sleep(Duration::from_millis(600));
+    std::thread::sleep(Duration::from_millis(2000));
     std::process::abort();
 }
 ";

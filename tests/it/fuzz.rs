@@ -19,27 +19,28 @@ const GOOD: &str = "echo 'stat::number_of_executed_units: 12'";
 
 /// Fuzzes two targets for a second with the script. They do this.
 fn fuzz(first: &str, second: &str) -> Done {
-    run("1", "release", first, second)
+    let compiler = Run::new("rustc", repository()).args("-vV").succeed();
+    let host = compiler.stdout.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
+    run("1", &format!("{host}/fuzz"), first, second)
 }
 
 /// Runs the script on two targets with one input each, which do this and are built into this directory.
 fn run(how: &str, directory: &str, first: &str, second: &str) -> Done {
     let tree = Tree::copy_of(&repository().join("fuzz"));
-    let compiler = Run::new("rustc", tree.path()).args("-vV").succeed();
-    let host = compiler.stdout.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
     let script = |path: &str, text: &str| {
         tree.write(path, &format!("#!/bin/sh\n{text}\n"));
         set_permissions(tree.join(path), Permissions::from_mode(0o755)).expect("a program");
     };
     script("bin/cargo", "exit 0");
-    script(&format!("target/{host}/{directory}/first"), first);
-    script(&format!("target/{host}/{directory}/second"), second);
+    script(&format!("target/{directory}/first"), first);
+    script(&format!("target/{directory}/second"), second);
     for target in ["first", "second"] {
         tree.write(&format!("corpus/{target}/input"), "kept");
     }
     let path = std::env::var("PATH").unwrap_or_default();
     let run = Run::new("bash", tree.path()).args(&format!("run {how} first second"));
-    run.env("PATH", format!("{}:{path}", tree.join("bin").display())).done()
+    let run = run.env("PATH", format!("{}:{path}", tree.join("bin").display()));
+    run.env("CARGO_TARGET_DIR", tree.join("target")).done()
 }
 
 fn crash() {

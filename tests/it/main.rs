@@ -69,15 +69,13 @@ mod view;
 mod zoo;
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::io::Write;
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
-use xhist_tests::{Case, clean_up, is_long, processor_seconds, set_deadline};
+use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_deadline};
 
 /// A case that takes longer has failed.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
@@ -85,6 +83,19 @@ const CASE_LIMIT: Duration = Duration::from_secs(600);
 /// Groups and cases that try one thing again and again, and cost more than all others together. A plain `cargo test`
 /// leaves them to `.ci/run`.
 const HUNTS: &[&str] = &["crates::", "crowds::", "firmware::", "fleet::", "generated::", "interrupted::"];
+
+/// Groups and cases that take longest. They run first: then all processors have work until the end.
+const LONGEST: &[&str] = &[
+    "firmware::a_hung_core",
+    "exports::failures",
+    "surroundings::a_ring_file_that_is_cut_loses",
+    "exports::codetracer",
+    "answer::a_crowd",
+    "firmware::",
+    "crates::",
+    "generated::",
+    "fleet::",
+];
 
 /// The reason of a hunt that is not run.
 const HUNT: &str = "a hunt: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
@@ -165,11 +176,13 @@ fn main() -> ExitCode {
     let args = Arguments::from_args();
     let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
+    let mut cases: Vec<_> =
+        cases.map(|(question, case)| (format!("{question}::{}", case.name), case)).collect();
+    let place = |name: &str| LONGEST.iter().position(|longest| name.starts_with(longest));
+    cases.sort_by_key(|(name, _)| place(name).unwrap_or(LONGEST.len()));
     let trials = cases
-        .map(|(question, case)| {
-            let name = format!("{question}::{}", case.name);
-            Trial::ignorable_test(name.clone(), move || run(&name, case, all))
-        })
+        .into_iter()
+        .map(|(name, case)| Trial::ignorable_test(name.clone(), move || run(&name, case, all)))
         .collect();
     let conclusion = libtest_mimic::run(&args, trials);
     clean_up();
@@ -207,12 +220,9 @@ fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
     set_deadline(CASE_LIMIT);
     let (start, before) = (Instant::now(), processor_seconds());
     (case.run)();
-    if let Some(file) = std::env::var_os("XHIST_CASE_TIMES") {
+    append_times("XHIST_CASE_TIMES", || {
         let (seconds, of_processor) = (start.elapsed().as_secs_f32(), processor_seconds() - before);
-        let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
-        // In one call: other cases end at the same time.
-        let line = format!("{seconds:7.1} {of_processor:7.1} {name}\n");
-        times.write_all(line.as_bytes()).expect("room for a line");
-    }
+        format!("{seconds:7.1} {of_processor:7.1} {name}")
+    });
     Ok(Completion::Completed)
 }

@@ -290,7 +290,7 @@ async fn main() {
     let one = tokio::spawn(pay(from.clone(), to.clone()));
     let two = tokio::spawn(pay(to, from));
     std::thread::spawn(|| {
-        std::thread::sleep(Duration::from_millis(400));
+        std::thread::sleep(Duration::from_millis(1500));
         std::process::abort();
     });
     let _ = tokio::join!(one, two);

@@ -17,12 +17,18 @@ pub fn zoo() -> &'static Tree {
     })
 }
 
+/// Programs that are also built with a check at each statement.
+const EACH: [&str; 6] = ["churn", "emptied", "forks", "goes_on", "ping_pong", "times"];
+
 /// The instrumented program with a check at each statement, as `XHIST_TIME` and `XHIST_FRAMES` want it.
 pub fn program_of_each(name: &str) -> PathBuf {
     static BUILT: OnceLock<()> = OnceLock::new();
+    assert!(EACH.contains(&name), "{name} is not built like this");
     BUILT.get_or_init(|| {
         // A directory of its own: the other programs stay where they are.
-        zoo_cargo("xhist build --quiet --bins --target-dir target/each").env("XHIST_TIME", "on").succeed();
+        let programs = EACH.map(|name| format!(" --bin {name}")).concat();
+        let build = format!("xhist build --quiet --target-dir target/each{programs}");
+        zoo_cargo(&build).env("XHIST_TIME", "on").succeed();
     });
     zoo().join(&format!("target/each/xhist/build/debug/{name}"))
 }

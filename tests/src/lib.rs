@@ -25,14 +25,16 @@ pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
 pub use faults::{Fault, Verdict};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
-pub use metal::{Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES};
+pub use metal::{
+    Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES, cargo_for_target, has_compiler,
+};
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};
 pub use picture::{Screen, text_of_svg};
 pub use port::free_port;
 pub use project::{Counts, history_of, test_counts};
 pub use reference::{Moment, Reference};
 pub use rings::{Recorded, recorded, tail};
-pub use run::{Done, Run, Started, processor_seconds, set_deadline};
+pub use run::{Done, Run, Started, append_times, processor_seconds, set_deadline};
 pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in, with_cache};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};

@@ -8,15 +8,16 @@ use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
 use std::time::Duration;
 
+use crate::tools::kept_builds;
 use crate::{Run, Tree, finding_recorder, free_port, other_cargo, repository};
 
 /// A board: the target that firmware is compiled for, and the emulator that runs it.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Board {
     sample: &'static str,
-    target: &'static str,
-    /// For a compiler without a linker of its own.
-    linker: &'static [(&'static str, &'static str)],
+    pub(crate) target: &'static str,
+    /// The linker for a compiler that has none of its own, and its flags.
+    linker: (&'static str, &'static str),
     qemu: &'static [&'static str],
 }
 
@@ -24,7 +25,7 @@ pub struct Board {
 pub const CORTEX_M: Board = Board {
     sample: "firmware-cortex-m",
     target: "thumbv7m-none-eabi",
-    linker: &[("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld")],
+    linker: ("arm-none-eabi-ld", ""),
     qemu: &["qemu-system-arm", "-cpu", "cortex-m3", "-machine", "lm3s6965evb"],
 };
 
@@ -32,13 +33,7 @@ pub const CORTEX_M: Board = Board {
 pub const RISC_V: Board = Board {
     sample: "firmware-riscv",
     target: "riscv32imac-unknown-none-elf",
-    linker: &[
-        ("CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_LINKER", "riscv64-unknown-elf-ld"),
-        (
-            "CARGO_TARGET_RISCV32IMAC_UNKNOWN_NONE_ELF_RUSTFLAGS",
-            "-C linker-flavor=ld -C link-arg=-melf32lriscv",
-        ),
-    ],
+    linker: ("riscv64-unknown-elf-ld", "-C linker-flavor=ld -C link-arg=-melf32lriscv"),
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
@@ -58,11 +53,11 @@ pub enum Compiler {
     Debian,
 }
 
-/// The compiler that is installed.
-pub fn compiler(board: &Board) -> Option<Compiler> {
+/// The compiler that is installed for this target.
+fn compiler(target: &str) -> Option<Compiler> {
     let sysroot = Command::new("rustc").args(["--print", "sysroot"]).output().ok()?.stdout;
     let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot).trim());
-    if sysroot.join("lib/rustlib").join(board.target).is_dir() {
+    if sysroot.join("lib/rustlib").join(target).is_dir() {
         return Some(Compiler::Installed);
     }
     let sources = Path::new("/usr/lib/rustlib/src/rust/library/core").is_dir();
@@ -70,17 +65,61 @@ pub fn compiler(board: &Board) -> Option<Compiler> {
     all.then_some(Compiler::Debian)
 }
 
-/// A cargo command that compiles for the target.
-fn cargo_for_target(board: &Board, directory: &Path, command: &str) -> Run {
-    let command = format!("{command} --release --target {}", board.target);
-    match compiler(board) {
-        Some(Compiler::Debian) => {
-            let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).args("-Zbuild-std=core");
-            let cargo = cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-            board.linker.iter().fold(cargo, |cargo, (name, value)| cargo.env(name, value))
-        }
-        _ => other_cargo("cargo", directory).args(&command),
+/// Whether something is compiled for this target.
+pub fn has_compiler(target: &str) -> bool {
+    compiler(target).is_some()
+}
+
+/// A cargo command that compiles for this target in release mode, with more flags for the compiler.
+pub fn cargo_for_target(target: &str, flags: &str, directory: &Path, command: &str) -> Run {
+    let command = format!("{command} --release --target {target}");
+    let Some(Compiler::Debian) = compiler(target) else {
+        return other_cargo("cargo", directory).args(&command);
+    };
+    let flags = format!("--sysroot={} {flags}", sysroot(target).display());
+    let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).env("RUSTC", "/usr/bin/rustc");
+    cargo.env(&variable(target, "RUSTFLAGS"), flags)
+}
+
+/// Cargo's variable with this setting of a target.
+fn variable(target: &str, setting: &str) -> String {
+    format!("CARGO_TARGET_{}_{setting}", target.to_uppercase().replace('-', "_"))
+}
+
+/// Where Debian's compiler finds the core library for this target: compiled once from its sources, for all firmware, all
+/// recorders and all runs. `-Zbuild-std` would compile it for each of them.
+fn sysroot(target: &str) -> PathBuf {
+    const PARTS: [&str; 3] = ["libcore-", "libcompiler_builtins-", "librustc_std_workspace_core-"];
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+    let _lock = ONE_AT_A_TIME.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let version = Command::new("/usr/bin/rustc").arg("--version").output().expect("a compiler").stdout;
+    let version = String::from_utf8_lossy(&version).replace(|c: char| !c.is_ascii_alphanumeric(), "-");
+    let sysroot = kept_builds().join("core").join(version);
+    let libraries = sysroot.join("lib/rustlib").join(target).join("lib");
+    if libraries.is_dir() {
+        return sysroot;
     }
+    let tree = Tree::empty("core");
+    let manifest = "[package]\nname = \"nothing\"\nedition = \"2024\"\n\n[workspace]\n\n[profile.release]\nopt-level = \"s\"\n";
+    tree.write("Cargo.toml", manifest);
+    tree.write("src/lib.rs", "#![no_std]\n");
+    let cargo =
+        Run::new("/usr/bin/cargo", tree.path()).args("build --quiet --release -Zbuild-std=core --target");
+    // Samples are linked with `lto`, which reads bitcode.
+    let cargo = cargo.arg(target).env("RUSTFLAGS", "-C embed-bitcode=yes").env("RUSTC", "/usr/bin/rustc");
+    cargo.env("RUSTC_BOOTSTRAP", "1").succeed();
+    // A run that is killed leaves no half of it.
+    let draft = sysroot.join(format!("draft-{}", std::process::id()));
+    std::fs::create_dir_all(&draft).expect("a directory");
+    for file in std::fs::read_dir(tree.join("target").join(target).join("release/deps")).expect("libraries") {
+        let file = file.expect("a file");
+        if PARTS.iter().any(|part| file.file_name().to_string_lossy().starts_with(part)) {
+            std::fs::copy(file.path(), draft.join(file.file_name())).expect("a copy");
+        }
+    }
+    std::fs::create_dir_all(libraries.parent().expect("a directory")).expect("a directory");
+    std::fs::rename(&draft, &libraries).expect("in its place");
+    sysroot
 }
 
 /// A firmware that is built.
@@ -181,7 +220,7 @@ impl Firmware {
     }
 }
 
-/// In one directory for all features, so that the core is compiled once.
+/// In one directory for all features, so that what others wrote is compiled once.
 fn build(board: &'static Board, features: &str) -> Firmware {
     let name = if features.is_empty() { "plain" } else { features };
     let sample = repository().join("samples").join(board.sample);
@@ -190,8 +229,12 @@ fn build(board: &'static Board, features: &str) -> Firmware {
         if features == ONE_RING { manifest.replace(", \"keep\"", "") } else { manifest }
     });
     let directory = directory.path().to_owned();
-    let mut cargo =
-        cargo_for_target(board, &directory, "xhist build --quiet").limit(Duration::from_secs(550));
+    let (linker, flags) = board.linker;
+    let mut cargo = cargo_for_target(board.target, flags, &directory, "xhist build --quiet");
+    if matches!(compiler(board.target), Some(Compiler::Debian)) {
+        cargo = cargo.env(&variable(board.target, "LINKER"), linker);
+    }
+    cargo = cargo.limit(Duration::from_secs(550));
     if features == ENTRIES {
         cargo = cargo.args("--detail function");
     } else if features == VALUES {

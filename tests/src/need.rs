@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::OnceLock;
 
-use crate::metal::{Board, CORTEX_M, RISC_V, compiler};
+use crate::metal::{Board, CORTEX_M, RISC_V, has_compiler};
 use crate::repository;
 
 /// Something that may be missing.
@@ -211,7 +211,7 @@ fn firmware(board: &Board, tools: &[(&str, &str)]) -> Option<String> {
     if let Some((program, package)) = tools.iter().find(|(program, _)| !succeeds(program, &["--version"])) {
         return Some(format!("{program} is not installed: apt-get install {package}"));
     }
-    compiler(board).is_none().then(|| {
+    (!has_compiler(board.target)).then(|| {
         "no compiler for the target: rustup target add thumbv7m-none-eabi riscv32imac-unknown-none-elf, or apt-get install rustc-web cargo-web rust-web-src"
             .into()
     })

@@ -33,8 +33,19 @@ pub fn set_deadline(limit: Duration) {
 /// Processor seconds of this thread and of the commands that it ran so far. Other than time that passes, it is about the same
 /// on a busy machine.
 pub fn processor_seconds() -> f64 {
-    let ticks = TICKS.get() + ticks_of("thread-self", 2);
+    seconds(TICKS.get() + ticks_of("thread-self", 2))
+}
+
+fn seconds(ticks: u64) -> f64 {
     ticks as f64 / rustix::param::clock_ticks_per_second() as f64
+}
+
+/// Appends a line to the file that this variable names, if it is set.
+pub fn append_times(variable: &str, line: impl FnOnce() -> String) {
+    let Some(file) = std::env::var_os(variable) else { return };
+    let mut times = File::options().append(true).create(true).open(file).expect("a file to append to");
+    // In one call: other cases end at the same time.
+    times.write_all(format!("{}\n", line()).as_bytes()).expect("room for a line");
 }
 
 /// Clock ticks of a task of `/proc`: the first two fields are its own time, four include the children that it waited for.
@@ -105,7 +116,11 @@ impl Run {
     pub fn start(mut self) -> Started {
         let what =
             format!("{:?}", self.command).split("\" \"").collect::<Vec<_>>().join(" ").replace('"', "");
-        let what = what[what.rfind("CARGO_TERM_COLOR=never ").map_or(0, |at| at + 23)..].to_owned();
+        let what = &what[what.rfind("CARGO_TERM_COLOR=never ").map_or(0, |at| at + 23)..];
+        // The path is long, and the same for most.
+        let words: Vec<&str> = what.split(' ').filter(|word| !word.starts_with("PATH=")).collect();
+        let place = self.command.get_current_dir().and_then(Path::file_name).unwrap_or_default();
+        let what = format!("{}$ {}", place.to_string_lossy(), words.join(" "));
         let stdout = tempfile::tempfile().expect("a temporary file");
         let stderr = tempfile::tempfile().expect("a temporary file");
         self.command.stdout(stdout.try_clone().expect("a descriptor"));
@@ -246,7 +261,7 @@ impl Started {
         let status = self.child.try_wait().expect("a child");
         if status.is_some() && !self.waited {
             self.waited = true;
-            TICKS.set(TICKS.get() + ticks);
+            self.count(ticks);
         }
         status
     }
@@ -254,6 +269,12 @@ impl Started {
     /// Its processor time so far. It is gone after a wait.
     fn ticks(&self) -> u64 {
         if self.waited { 0 } else { ticks_of(&self.pid().to_string(), 4) }
+    }
+
+    /// Adds its processor time to that of the case.
+    fn count(&self, ticks: u64) {
+        TICKS.set(TICKS.get() + ticks);
+        append_times("XHIST_COMMAND_TIMES", || format!("{:7.2} {}", seconds(ticks), self.what));
     }
 
     fn check_time(&mut self) {
@@ -267,7 +288,7 @@ impl Started {
 impl Drop for Started {
     fn drop(&mut self) {
         if !self.waited {
-            TICKS.set(TICKS.get() + self.ticks());
+            self.count(self.ticks());
             let _ = kill_process_group(Pid::from_child(&self.child), Signal::KILL);
             let _ = self.child.wait();
         }

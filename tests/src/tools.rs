@@ -73,25 +73,22 @@ fn bin_directory() -> &'static Path {
         if let Some(directory) = std::env::var_os("XHIST_TESTS_TOOLS") {
             return directory.into();
         }
-        // One by one, as the aliases in .cargo/config.toml do it, so that nothing is built twice.
-        let report = build("xhist-report", &["xhist-report"]);
-        let instrument = build("xhist-instrument", &["xhist-instrument"]);
-        let cargo = build("cargo-xhist", &["cargo-xhist"]);
-        assert!(report == instrument && report == cargo, "all binaries in one directory");
-        cargo
+        build(&["cargo-xhist", "xhist-instrument", "xhist-report"])
     })
 }
 
-/// Builds a package of this repository; the directory of its binaries.
-fn build(package: &str, binaries: &[&str]) -> PathBuf {
+/// Builds these of the repository's binaries; their directory. No package is named, as in the aliases of .cargo/config.toml:
+/// then features are those of all packages together, and what `cargo test` has built is not built once more.
+fn build(binaries: &[&str]) -> PathBuf {
     let program = std::env::var_os("CARGO").unwrap_or_else(|| OsString::from("cargo"));
     let mut cargo = Command::new(program);
-    cargo.args(["build", "--quiet", "--message-format=json-render-diagnostics", "-p", package]);
+    cargo.args(["build", "--quiet", "--message-format=json-render-diagnostics"]);
+    cargo.args(binaries.iter().flat_map(|binary| ["--bin", binary]));
     if !cfg!(debug_assertions) {
         cargo.arg("--release");
     }
     let output = cargo.current_dir(repository()).stderr(Stdio::inherit()).output().expect("cargo");
-    assert!(output.status.success(), "{package} does not build");
+    assert!(output.status.success(), "{binaries:?} do not build");
     let made: Vec<PathBuf> = String::from_utf8_lossy(&output.stdout)
         .lines()
         .filter_map(|line| serde_json::from_str::<serde_json::Value>(line).ok())

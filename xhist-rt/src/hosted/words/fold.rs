@@ -189,6 +189,8 @@ mod tests {
     }
 
     proptest! {
+        #![proptest_config(crate::hosted::words::tests::cases(256))]
+
         #[test]
         fn the_tail_that_saves_most_is_found(before in prop::collection::vec(0u16..4, 0..100), round in round(), times in 1usize..60, rest in 0usize..50) {
             let mut units = before;

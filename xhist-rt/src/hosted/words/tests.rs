@@ -128,7 +128,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
 }
 
 /// Number of cases. It is lower where the code is slow.
-fn cases(release: u32) -> ProptestConfig {
+pub(super) fn cases(release: u32) -> ProptestConfig {
     let cases = if cfg!(debug_assertions) { release / 8 } else { release };
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
@@ -256,7 +256,7 @@ proptest! {
     #![proptest_config(cases(80))]
 
     #[test]
-    fn at_every_store_each_statement_has_its_stamp(statements in prop::collection::vec(alone(), 1..400), size in 12u32..14, is_timed: bool, backward: bool) {
+    fn at_every_store_each_statement_has_its_stamp(statements in prop::collection::vec(alone(), 1..if cfg!(debug_assertions) { 150 } else { 400 }), size in 12u32..14, is_timed: bool, backward: bool) {
         IS_BACKWARD.set(backward);
         let ring = MappedRing::new(1 << size);
         let mut program = Program::new(&ring, is_timed, true);
@@ -371,11 +371,11 @@ fn until_folded(size: usize, chunks: u64) -> u64 {
 
 #[test]
 fn after_many_chunks_without_a_loop_the_next_one_is_found_a_few_chunks_later() {
-    let of_large: Vec<_> = (0..9).map(|chunks| until_folded(1 << 18, chunks)).collect();
+    let of_large = [0, 2, 5].map(|chunks| until_folded(1 << 18, chunks));
     assert!(of_large.iter().all(|chunks| *chunks <= 4), "{of_large:?}");
     assert!(of_large[0] <= 1 && of_large.iter().any(|chunks| *chunks > 1), "{of_large:?}");
     // In a ring that has no room for more, all are searched.
-    let of_small: Vec<_> = (0..9).map(|chunks| until_folded(1 << 16, chunks)).collect();
+    let of_small = [0, 3, 8].map(|chunks| until_folded(1 << 16, chunks));
     assert!(of_small.iter().all(|chunks| *chunks <= 1), "{of_small:?}");
 }
 
