@@ -184,7 +184,7 @@ impl WordsWriter {
         is_stamp: bool,
     ) -> Place {
         let end = self.position(cursor);
-        if self.is_overrun(end) {
+        if !self.keeps_newest(end) {
             return self.restart_after_overrun(end, stamp);
         }
         self.reserve(end, 0);
@@ -252,7 +252,7 @@ impl WordsWriter {
     /// this function reads it only if something is open.
     pub(crate) fn close(&mut self, cursor: *mut u8, now: impl FnOnce() -> u64) -> Place {
         let end = self.position(cursor);
-        if self.is_overrun(end) {
+        if !self.keeps_newest(end) {
             return self.restart_after_overrun(end, now());
         }
         if !self.has_something(end) {
@@ -416,6 +416,45 @@ impl WordsWriter {
         end + MARGIN > self.head + self.memory.size as u64
     }
 
+    /// Whether the newest words up to `end` can stay. Words that ran far beyond the slack would be overwritten as soon as
+    /// the next chunk is open; the oldest of them are left out.
+    #[inline(always)]
+    pub(super) fn keeps_newest(&mut self, end: u64) -> bool {
+        end + self.ahead() <= self.head + self.memory.size as u64
+            || !self.is_overrun(end) && self.leave_out_oldest(end)
+    }
+
+    /// Number of bytes behind a chunk that the next one takes.
+    const fn ahead(&self) -> u64 {
+        2 * MARGIN + self.chunk() + self.slack()
+    }
+
+    /// Begins the open chunk at a later one of its words, and counts the words before that one as lost. Returns false if
+    /// no chunk can begin at any of them.
+    #[cold]
+    #[inline(never)]
+    fn leave_out_oldest(&mut self, end: u64) -> bool {
+        let room = self.memory.size as u64 - self.ahead() - MAX_HEAD as u64;
+        let Some((first, lost)) = self.find_newest(end, room) else { return false };
+        // The missing number shows that a frame is missing.
+        let seq = self.seq.wrapping_add(1);
+        let begins_there = |head: &u64| head + frame::head_len(*head, seq.wrapping_add(1)) as u64 == first;
+        let Some(head) = (first - MAX_HEAD as u64..first).find(begins_there) else { return false };
+        self.note_words(end);
+        self.count_beyond_room(lost);
+        // Readers find all words so far, and that they fill what was cleared.
+        publish(&self.header().cleared, end);
+        self.set_cleared(end);
+        publish(&self.header().state, State::closed(head, seq).0);
+        self.memory.zero(head - 1, first);
+        self.memory.put(head - 1, [FLAG]);
+        (self.head, self.seq, self.previous) = (head, seq, PreviousChunk::NONE);
+        let open = self.plan_open();
+        self.seen = self.units_to(end);
+        publish(&self.header().state, State::closed(head, seq).with_open(open).0);
+        true
+    }
+
     /// Begins the ring again behind the words, which have overwritten their own chunk.
     #[cold]
     pub(super) fn restart_after_overrun(&mut self, end: u64, stamp: u64) -> Place {
@@ -507,8 +546,8 @@ impl WordsWriter {
         self.fold_tail(units, tail, may_move)
     }
 
-    /// Whether to search a loop at the end of this chunk. After many chunks without a loop, only one of [`SEARCH_INTERVAL`] is
-    /// searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
+    /// Whether to search a loop at the end of this chunk. After many chunks without a loop, only one of
+    /// [`SEARCH_INTERVAL`] is searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
     #[inline(always)]
     fn is_worth_searching(&mut self) -> bool {
         self.misses = self.misses.wrapping_add(1);
