@@ -379,6 +379,28 @@ fn after_many_chunks_without_a_loop_the_next_one_is_found_a_few_chunks_later() {
     assert!(of_small.iter().all(|chunks| *chunks <= 1), "{of_small:?}");
 }
 
+/// A quarter of each chunk is a loop at its end.
+#[test]
+fn short_loops_do_not_pay_for_the_search_in_each_chunk() {
+    let ring = MappedRing::new(1 << 20);
+    let mut program = Program::new(&ring, false, false);
+    program.is_logged = false;
+    let chunk = program.writer.chunk() as u32 / 2;
+    let mut number = 1u32;
+    for _ in 0..20 {
+        for _ in 0..chunk * 3 / 4 {
+            number = number.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            program.statement(1 + (number >> 8) % 20_000);
+        }
+        let head = program.writer.head;
+        while program.writer.head == head {
+            program.looped(5);
+        }
+        program.check();
+    }
+    assert!(program.writer.misses >= 20, "{} misses", program.writer.misses);
+}
+
 #[test]
 fn trimming_keeps_exactly_the_requested_statements() {
     for (limit, body) in [(0, 3), (1, 3), (10, 1), (4999, 1), (5000, 7), (20_000, 2)] {

@@ -16,7 +16,7 @@ use crate::hosted::executed::ExecutedBitmap;
 /// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
 
-/// After this many consecutive chunks without a loop at their ends, the writer searches only one of
+/// After this many consecutive chunks without a long loop at their ends, the writer searches only one of
 /// [`SEARCH_INTERVAL`] chunks.
 const MAX_MISSES: u32 = 2;
 const SEARCH_INTERVAL: u32 = 4;
@@ -76,7 +76,7 @@ pub(crate) struct WordsWriter {
     /// Number of statements since [`WordsWriter::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
-    /// Number of consecutive chunks without a loop at their ends, and how many of these were not searched.
+    /// Number of consecutive chunks without a loop of half a chunk at their ends.
     pub(super) misses: u32,
     /// A sum of the newest words that had a pause among them, and the number of their repetitions; see
     /// [`WordsWriter::has_waiting_round`].
@@ -539,14 +539,17 @@ impl WordsWriter {
         let saves = |tail: &Tail| tail.folded(units) >= (fold::LEAST / 2).max(units / 8);
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
-        self.misses = 0;
+        // A search that finds less does not pay for the searches that find nothing.
+        if tail.folded(units) >= self.chunk() as usize / UNIT / 2 {
+            self.misses = 0;
+        }
         if tail.start == 0 && self.repetition.times == 0 && self.continues_previous(units, tail.period) {
             return self.count_rounds(units, tail.period, may_move);
         }
         self.fold_tail(units, tail, may_move)
     }
 
-    /// Whether to search a loop at the end of this chunk. After many chunks without a loop, only one of
+    /// Whether to search a loop at the end of this chunk. After some chunks without a long loop, only one of
     /// [`SEARCH_INTERVAL`] is searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
     #[inline(always)]
     fn is_worth_searching(&mut self) -> bool {
