@@ -508,7 +508,7 @@ fn words_that_overwrite_their_own_chunk_are_dropped_and_counted() {
         program.statement(4);
         program.event();
         let reading = read(ring.header(), ring.data());
-        assert_eq!(reading.items().iter().filter_map(Item::number).last(), Some(4));
+        assert_eq!(reading.items().iter().filter_map(Item::number).next_back(), Some(4));
     }
 }
 
@@ -519,7 +519,7 @@ fn the_newest_words_beyond_the_slack_stay() {
         let ring = MappedRing::new(4096);
         let mut program = Program::new(&ring, false, false);
         program.is_logged = false;
-        let number = |at: u32| if at % 5 == 0 { 60_000 + at } else { 1 + at % 200 };
+        let number = |at: u32| if at.is_multiple_of(5) { 60_000 + at } else { 1 + at % 200 };
         (0..written).for_each(|at| program.statement(number(at)));
         program.check();
         let dropped = program.writer.header().dropped.load(Relaxed);
