@@ -92,19 +92,13 @@ fn climb(levels: u32, has_check: bool) {
     let reached = even(levels);
     match has_check {
         true => check(reached),
-        false => unsafe {
-            raise(9);
-        },
+        false => std::process::abort(),
     }
 }
 
 fn check(reached: u32) {
     println!("{reached}");
-    unsafe { raise(9) };
-}
-
-unsafe extern "C" {
-    fn raise(signal: i32) -> i32;
+    std::process::abort();
 }
 
 fn main() {
@@ -125,14 +119,14 @@ fn without_a_check() {
         [(500, ""), (500, "check"), (10_000, ""), (10_000, "check"), (60_000, ""), (60_000, "check")]
     {
         let run = cargo(tree.path()).args(&format!("xhist run --quiet -- {levels} {end}"));
-        let done = run.env("XHIST_FILE", &file).env("XHIST_SIZE", "64k").done().expect(128 + 9);
+        let done = run.env("XHIST_FILE", &file).env("XHIST_SIZE", "64k").done().expect(128 + 6);
         done.check(end.is_empty() || done.stdout == format!("{levels}\n"), "the program is right");
         let done = report(tree.path()).args("history --thread climber").arg(&file).done();
         let says_so = done.stderr.contains("a thread recorded more between two checks than its ring");
         done.check(says_so == (levels > 500), "it says so exactly where it is so");
         let listing = Listing::parse(&done.stdout);
         if !end.is_empty() {
-            done.check(listing.last() == place("unsafe { raise(9) };"), "what follows the check is there");
+            done.check(listing.last() == place("abort();"), "what follows the check is there");
         }
         // What is read is what ran: on the way up these lines follow each other.
         let places = listing.places();

@@ -2,7 +2,6 @@
 
 use qs_core::record::words::{Named, UNIT, Words};
 use qs_core::record::{Statement, TaskMark};
-use qs_core::ring::Causes;
 
 use super::writer::{Place, WordsWriter};
 
@@ -10,7 +9,7 @@ use super::writer::{Place, WordsWriter};
 pub(crate) const NUMBERS: u16 = u16::MAX;
 
 /// The statement that a word marks in the bitmap. `None` for marks of tasks and values.
-fn noted(named: Named) -> Option<Statement> {
+pub(super) fn noted(named: Named) -> Option<Statement> {
     match named {
         Named::Number(number) => Some(Statement { file: NUMBERS, line: number as u16 }),
         Named::Statement(statement) => TaskMark::of(statement).is_none().then_some(statement),
@@ -90,36 +89,5 @@ impl WordsWriter {
         self.memory.put(stop, [0; UNIT]);
         self.memory.zero(stop, end);
         Some(self.place(stop))
-    }
-
-    /// The first word of the open chunk that can begin a chunk of at most `room` bytes, and the number of statements
-    /// before it. Chunks begin at multiples of eight.
-    pub(super) fn find_newest(&self, end: u64, room: u64) -> Option<(u64, u64)> {
-        let mut words = Words::new(self.memory.bytes(self.words, (end - self.words) as usize));
-        let mut statements = 0;
-        loop {
-            let at = self.words + words.at() as u64;
-            if at + room >= end && at.is_multiple_of(8) {
-                return (at < end).then_some((at, statements));
-            }
-            statements += u64::from(noted(words.next()?).is_some());
-        }
-    }
-
-    /// Counts statements as lost for which the ring had no room, because their thread made no check for so long.
-    pub(super) fn count_beyond_room(&self, statements: u64) {
-        self.header().add_cause(Causes::NO_CHECK);
-        self.header().count_dropped(u32::try_from(statements).unwrap_or(u32::MAX));
-    }
-
-    /// Counts the statements that an overrun loses as dropped. Overwritten words cannot be read, so their room counts
-    /// as long words.
-    pub(super) fn count_overrun(&mut self, end: u64) {
-        let len = (end - self.words) as usize;
-        let left = len.min(self.memory.size);
-        let words = Words::new(self.memory.bytes(end - left as u64, left)).filter_map(noted).count();
-        let lost = (words + (len - left) / (2 * UNIT)) as u64;
-        self.count_beyond_room(lost);
-        self.counted = self.counted.map(|counted| counted + lost);
     }
 }

@@ -76,7 +76,7 @@ pub(crate) struct WordsWriter {
     /// Number of statements since [`WordsWriter::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
-    /// Number of consecutive chunks without a loop of half a chunk at their ends.
+    /// Number of consecutive chunks without a loop of half their length at their ends.
     pub(super) misses: u32,
     /// A sum of the newest words that had a pause among them, and the number of their repetitions; see
     /// [`WordsWriter::has_waiting_round`].
@@ -396,7 +396,7 @@ impl WordsWriter {
         self.set_cleared(to);
     }
 
-    const fn set_cleared(&mut self, to: u64) {
+    pub(super) const fn set_cleared(&mut self, to: u64) {
         (self.cleared, self.cleared_for_words) = (to, to.saturating_sub(self.slack()));
     }
 
@@ -408,70 +408,6 @@ impl WordsWriter {
         if need + self.slack() > self.cleared && (bytes > 0 || need > self.cleared) {
             self.clear_to(end, need + self.chunk() + self.slack());
         }
-    }
-
-    /// Whether the words up to `end` have overwritten their own chunk.
-    #[inline(always)]
-    pub(super) fn is_overrun(&self, end: u64) -> bool {
-        end + MARGIN > self.head + self.memory.size as u64
-    }
-
-    /// Whether the newest words up to `end` can stay. Words that ran far beyond the slack would be overwritten as soon as
-    /// the next chunk is open; the oldest of them are left out.
-    #[inline(always)]
-    pub(super) fn keeps_newest(&mut self, end: u64) -> bool {
-        end + self.ahead() <= self.head + self.memory.size as u64
-            || !self.is_overrun(end) && self.leave_out_oldest(end)
-    }
-
-    /// Number of bytes behind a chunk that the next one takes.
-    const fn ahead(&self) -> u64 {
-        2 * MARGIN + self.chunk() + self.slack()
-    }
-
-    /// Begins the open chunk at a later one of its words, and counts the words before that one as lost. Returns false if
-    /// no chunk can begin at any of them.
-    #[cold]
-    #[inline(never)]
-    fn leave_out_oldest(&mut self, end: u64) -> bool {
-        let room = self.memory.size as u64 - self.ahead() - MAX_HEAD as u64;
-        let Some((first, lost)) = self.find_newest(end, room) else { return false };
-        // The missing number shows that a frame is missing.
-        let seq = self.seq.wrapping_add(1);
-        let begins_there = |head: &u64| head + frame::head_len(*head, seq.wrapping_add(1)) as u64 == first;
-        let Some(head) = (first - MAX_HEAD as u64..first).find(begins_there) else { return false };
-        self.note_words(end);
-        self.count_beyond_room(lost);
-        // Readers find all words so far, and that they fill what was cleared.
-        publish(&self.header().cleared, end);
-        self.set_cleared(end);
-        publish(&self.header().state, State::closed(head, seq).0);
-        self.memory.zero(head - 1, first);
-        self.memory.put(head - 1, [FLAG]);
-        (self.head, self.seq, self.previous) = (head, seq, PreviousChunk::NONE);
-        let open = self.plan_open();
-        self.seen = self.units_to(end);
-        publish(&self.header().state, State::closed(head, seq).with_open(open).0);
-        true
-    }
-
-    /// Begins the ring again behind the words, which have overwritten their own chunk.
-    #[cold]
-    pub(super) fn restart_after_overrun(&mut self, end: u64, stamp: u64) -> Place {
-        let size = self.memory.size as u64;
-        self.count_overrun(end);
-        // The missing sequence number shows that a frame is missing. A reader that starts there searches the end of a
-        // frame.
-        (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
-        self.previous = PreviousChunk::NONE;
-        publish(&self.header().state, State::closed(self.head, self.seq).0);
-        publish(&self.header().cleared, end + size);
-        self.memory.zero(end, end + size);
-        self.memory.put(end, [FLAG]);
-        self.set_cleared(end + size);
-        self.declare_time(stamp);
-        self.open(stamp);
-        self.place(self.words)
     }
 
     /// Begins the history at the cursor, because the ring file was emptied: what was before is gone, and the header was
@@ -540,7 +476,7 @@ impl WordsWriter {
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
         // A search that finds less does not pay for the searches that find nothing.
-        if tail.folded(units) >= self.chunk() as usize / UNIT / 2 {
+        if 2 * tail.folded(units) >= units {
             self.misses = 0;
         }
         if tail.start == 0 && self.repetition.times == 0 && self.continues_previous(units, tail.period) {

@@ -111,8 +111,8 @@ impl WordsReader<'_> {
         }
     }
 
-    /// Whether so many words were written that they have reached the start of their chunk again: they fill all that was
-    /// zeroed for them, and the head, which is zero or that of the next frame.
+    /// Whether the words have reached the start of their own chunk again: they fill all that was zeroed for them, and the
+    /// head, which is zero or that of the next frame.
     fn has_overwritten_itself(&self, head: &[u8], words: Span) -> bool {
         let seq = self.header.state.seq().wrapping_add(1);
         let start = match needs_escape(seq) {
