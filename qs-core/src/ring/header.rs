@@ -27,7 +27,7 @@
 //! | 80 | trim | u64, [`Trim`]: the open chunk is being split |
 //! | 88 | trim repetition | u64: the 8 bytes of that split's [`UnitRepetition`](crate::record::words::UnitRepetition) |
 //! | 96 | lane, level | 2 x u16: 1 + number of the ring whose code this ring's signal handlers interrupted, 0 in a thread's own ring; nesting depth of the handlers |
-//! | 100 | causes | u32, [`Causes`]: why rings of this process are not here |
+//! | 100 | causes | u32, [`Causes`]: why statements or rings of this process are not here |
 //! | 104 | open time | u64: the clock in full when the open chunk was opened |
 //! | 112 | foreign handlers | u64: signals whose handlers were not installed through the C library |
 //! | 120 | process id, thread id | 2 x u32 |

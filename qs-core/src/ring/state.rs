@@ -153,13 +153,16 @@ impl Begin {
     }
 }
 
-/// Known causes of losses, a bit each, in the first ring of a process.
+/// Known causes of losses, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Causes(pub u32);
 
 impl Causes {
-    /// The program closed the descriptor of the ring file, so later rings are in memory only.
+    /// In the first ring of a process: the program closed the descriptor of the ring file, so later rings are in memory
+    /// only.
     pub const FILE_CLOSED: Causes = Causes(1);
+    /// The thread of this ring ran more statements between two checks for room than the ring has room for.
+    pub const NO_CHECK: Causes = Causes(2);
 
     /// Whether this is one of the causes.
     pub const fn has(self, cause: Causes) -> bool {

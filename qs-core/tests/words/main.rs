@@ -396,6 +396,30 @@ fn words_beyond_what_was_zeroed_are_not_certain() {
     assert!(certain.ends_with(&given.statements) && given.statements.len() > 100);
 }
 
+/// Far beyond that, words overwrite the head of their own chunk and then their own first words.
+#[test]
+fn words_that_have_overwritten_their_own_chunk_are_not_read() {
+    for (far, is_odd) in (10..4000).step_by(97).flat_map(|far| [(far, false), (far, true)]) {
+        let mut model = Model::new(4096);
+        for which in 0..3000u16 {
+            model.check();
+            let (statement, number) = statement(60 + which % 1000);
+            model.statement(statement, number);
+        }
+        model.zeroed -= u64::from(is_odd);
+        let reached = (model.zeroed - model.cursor) / 4;
+        for which in 0..reached as u16 + far {
+            let (statement, number) = statement(60 + which * 7 % 1000);
+            model.statement(statement, number);
+        }
+        let given = read(&model.image());
+        assert!(given.overrun, "{far}");
+        let is_true =
+            model.truth.windows(given.statements.len().max(1)).any(|truth| truth == given.statements);
+        assert!(given.statements.is_empty() || is_true, "{far}: {}", given.statements.len());
+    }
+}
+
 #[test]
 fn the_time_of_a_chunk_is_that_of_its_first_statement() {
     let mut model = Model::new(1 << 14);

@@ -10,13 +10,12 @@ use crate::ring::{self, Findings, Placed, RingSnapshot};
 /// Statements that the header of a ring counts as lost.
 pub fn report_dropped(ring: &Ring, notes: &mut Notes<'_>) {
     if ring.dropped > 0 {
-        let why = match ring.causes.has(Causes::FILE_CLOSED) {
-            true => {
-                "the program closed the descriptor of its ring file, so rings of later threads are only in memory"
-            }
-            false => {
-                "signal handlers were nested too deep, threads found no room for a ring, or a child was forked unseen"
-            }
+        let why = if ring.causes.has(Causes::FILE_CLOSED) {
+            "the program closed the descriptor of its ring file, so rings of later threads are only in memory"
+        } else if ring.causes.has(Causes::NO_CHECK) {
+            "a thread recorded more between two checks than its ring has room for"
+        } else {
+            "signal handlers were nested too deep, threads found no room for a ring, or a child was forked unseen"
         };
         notes.loss(format_args!(
             "{ring}: at least {} not recorded: {why}",

@@ -18,16 +18,15 @@ use crate::hosted::slots::{
 use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::shared_state::claim_longest_vacant;
 use crate::hosted::system::{sys, thread};
-use crate::hosted::thread_state::{RollOver, Track, TrackPtr};
+use crate::hosted::thread_state::{Track, TrackPtr};
 use crate::hosted::timing::stamp;
 use crate::hosted::words::{HostedHeader, WordsWriter};
 
 /// Threads take over the rings of ended threads as cleared_for_words as there are this many rings.
 const ENOUGH_RINGS: usize = 64;
 
-/// A slot with an empty ring: a new one, or that of the thread that ended first. Its track rolls over with this
-/// function.
-pub(crate) fn acquire(config: &Config, roll_over: RollOver) -> Option<&'static Slot> {
+/// A slot with an empty ring: a new one, or that of the thread that ended first.
+pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
     let is_enough = slots::made() >= ENOUGH_RINGS;
     if is_enough {
         SLOTS.iter().for_each(Slot::check_for_end);
@@ -35,8 +34,8 @@ pub(crate) fn acquire(config: &Config, roll_over: RollOver) -> Option<&'static S
     let new = || RINGS.take(MAX_RINGS).map(|number| &SLOTS[number]);
     let slot = without_ring().or_else(|| is_enough.then(reuse).flatten()).or_else(new).or_else(reuse)?;
     match slot.region() {
-        Some(region) => lay_out_again(slot, region, config, roll_over),
-        None if make_ring(slot, config, roll_over).is_none() => {
+        Some(region) => lay_out_again(slot, region, config),
+        None if make_ring(slot, config).is_none() => {
             // The next thread may find memory.
             slot.ended.end(&ENDED);
             return None;
@@ -55,7 +54,7 @@ fn without_ring() -> Option<&'static Slot> {
 }
 
 /// Makes the ring of a slot that the calling thread alone has. `None` without memory for it.
-fn make_ring(slot: &Slot, config: &Config, roll_over: RollOver) -> Option<()> {
+fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
     slot.map_track()?;
     let region = mirror::map(config.size as usize, header_len())?;
     let number = slot.number();
@@ -72,7 +71,7 @@ fn make_ring(slot: &Slot, config: &Config, roll_over: RollOver) -> Option<()> {
     }
     let header = region.header().cast::<HostedHeader>();
     // SAFETY: the region is new and was mapped with this size, and the calling thread alone has the slot.
-    slot.header.publish(header, || unsafe { lay_out(slot, number, region, config, roll_over) });
+    slot.header.publish(header, || unsafe { lay_out(slot, number, region, config) });
     if number == 0 {
         XHIST_RING_LEN.store(ring_len(config.size) as u64, Ordering::Relaxed);
         XHIST_RING.store(header, Ordering::Release);
@@ -91,8 +90,8 @@ fn make_ring(slot: &Slot, config: &Config, roll_over: RollOver) -> Option<()> {
 
 /// The track of a new lane for handlers of this level that interrupt a ring. Signals are blocked. Handlers may have
 /// small stacks.
-pub(crate) fn new_lane(interrupted: u16, level: usize, roll_over: RollOver) -> Option<TrackPtr> {
-    let slot = sys::on_large_stack(|| acquire(&Config::get()?, roll_over))?;
+pub(crate) fn new_lane(interrupted: u16, level: usize) -> Option<TrackPtr> {
+    let slot = sys::on_large_stack(|| acquire(&Config::get()?))?;
     slot.ring().inspect(|header| header.set_lane(interrupted, level));
     slot.set_lane(interrupted, level);
     spectra::share(slot, interrupted);
@@ -168,7 +167,7 @@ pub(crate) fn set_map_hash(hash: u64) {
 /// # Safety
 /// The region has room for a ring of this configuration, the slot has memory for a track, and no other thread uses
 /// either.
-unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config, roll_over: RollOver) {
+unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
     let header = region.header().cast::<HostedHeader>();
     slot.set_lane(0, 0);
     // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
@@ -179,7 +178,7 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config, r
         if config.frames != Frames::Packed {
             writer.append_slowly();
         }
-        slot.track().write(Track::new(writer, place, region.addresses(), number as u16, roll_over));
+        slot.track().write(Track::new(writer, place, region.addresses(), number as u16));
     }
 }
 
@@ -236,7 +235,7 @@ pub(crate) fn lay_out_header_again(number: u16, cursor: *mut u8) -> usize {
 }
 
 /// Lays out the ring of a slot again for the calling thread, which has claimed the slot.
-fn lay_out_again(slot: &Slot, region: Region, config: &Config, roll_over: RollOver) {
+fn lay_out_again(slot: &Slot, region: Region, config: &Config) {
     // Since the ring was made, the program may have named a file, the disk may have got room, or the file may have
     // been cut.
     match file::get() {
@@ -252,5 +251,5 @@ fn lay_out_again(slot: &Slot, region: Region, config: &Config, roll_over: RollOv
     slot.ring().inspect(|header| header.count_earlier());
     let header = region.header().cast();
     // SAFETY: a slot that a thread has claimed has a region and a track, and belongs to that thread.
-    slot.header.publish(header, || unsafe { lay_out(slot, slot.number(), region, config, roll_over) });
+    slot.header.publish(header, || unsafe { lay_out(slot, slot.number(), region, config) });
 }

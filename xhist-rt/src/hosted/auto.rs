@@ -19,9 +19,9 @@ extern "C" fn start() {
     // This comes here and not at the first statement, which may run in a signal handler.
     sys::stay_loaded();
     // Two processes must not write the same file, whatever a program sets up.
-    sys::at_fork_in_child(crate::hosted::rings::fork::on_fork_in_child);
+    sys::at_fork_in_child(crate::hosted::threads::on_fork_in_child);
     crate::hosted::slots::spare::on_no_memory(crate::trace::report_no_memory);
-    crate::hosted::slow_path::set_up_handlers();
+    crate::hosted::threads::set_up_handlers();
     // This comes before the program asks for the handler of the signal.
     crate::hosted::system::signals::catch(libc::SIGSEGV, crate::hosted::system::mirror::on_fault);
     #[cfg(feature = "auto")]

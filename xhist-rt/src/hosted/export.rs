@@ -4,9 +4,9 @@
 use core::ffi::c_int;
 use core::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
 
-use crate::hosted::rings::threads;
-use crate::hosted::slots::foreign;
+use crate::hosted::slots::{foreign, numbered_rings, spare};
 use crate::hosted::system::sys;
+use crate::hosted::threads;
 use crate::trace::{self, Code, Severity};
 
 static LOG_DEVICE: AtomicI32 = AtomicI32::new(-1);
@@ -85,7 +85,7 @@ impl WriteLock {
         for is_last in [false, true] {
             WRITE_AGAIN.store(false, Ordering::Relaxed);
             foreign::look();
-            if !threads::rings().all(|(start, len)| sys::write_all(fd, start, len)) {
+            if !rings().all(|(start, len)| sys::write_all(fd, start, len)) {
                 trace::noticed(Severity::Sw2, Code::LINK_LOST, sys::last_error());
             }
             if is_last || !WRITE_AGAIN.load(Ordering::Relaxed) {
@@ -94,6 +94,11 @@ impl WriteLock {
         }
         let _ = WRITER.compare_exchange(self.0, 0, Ordering::Release, Ordering::Relaxed);
     }
+}
+
+/// Every ring as memory: start and length. The spare ring if there is no other.
+fn rings() -> impl Iterator<Item = (*const u8, usize)> {
+    numbered_rings().map(|(_, start, len)| (start, len)).chain(spare::ring())
 }
 
 /// Whether there is a descriptor to write to.

@@ -4,12 +4,12 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::hosted::acquire;
-use crate::hosted::rings::{late_file, threads};
+use crate::hosted::rings::late_file;
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::file;
 use crate::hosted::setup::settings::{FILE, PANIC};
 use crate::hosted::system::sys;
-use crate::hosted::{export, panic};
+use crate::hosted::{export, panic, threads};
 
 /// The exit handler of [`Init::install`] is there.
 static INSTALLED: AtomicBool = AtomicBool::new(false);

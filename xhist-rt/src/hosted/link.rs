@@ -12,7 +12,6 @@ use qs_core::record::chunk::Chunk;
 use qs_core::record::{EventKind, RECORD_BASE, ids};
 use qs_core::ring::{HOSTED_HEADER_LEN, Header};
 
-use crate::hosted::rings::threads;
 use crate::hosted::slots;
 use crate::trace::{self, Code, Severity};
 
@@ -89,7 +88,7 @@ impl Link {
                 }
             };
             let mut taken = self.taken[number];
-            let (frames, overrun) = taken.look(&read, &|| threads::by_earlier(number));
+            let (frames, overrun) = taken.look(&read, &|| slots::by_earlier(number));
             self.overrun += overrun;
             self.taken[number] = taken;
             self.add(number, &frames);

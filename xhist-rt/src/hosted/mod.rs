@@ -2,8 +2,9 @@
 //!
 //! From the lowest room up: `words` is what a ring holds, `system` the operating system, `thread_state` what a thread knows
 //! of its ring, `setup` what the environment asks for, `slots` the rings that there are, `timing` clock and ticker,
-//! `acquire` how a thread gets a ring. `slow_path` writes rings on top of these, `fast_path` a statement alone. `rings` is
-//! how threads and children begin and end. The other files are what a program sets up or calls.
+//! `acquire` makes rings, `track` is how a thread changes its own, and `threads` how threads and children begin and end.
+//! `slow_path` writes rings on top of these, `fast_path` a statement alone. `rings` acts on all rings. The other files are
+//! what a program sets up or calls.
 
 #[allow(unsafe_code)]
 pub(crate) mod acquire;
@@ -19,11 +20,9 @@ mod init;
 #[allow(unsafe_code)]
 mod link;
 mod panic;
-mod recorder;
 mod rings;
 pub(crate) mod setup;
 pub(crate) mod slots;
-#[allow(unsafe_code)]
 pub(crate) mod slow_path;
 #[allow(unsafe_code)]
 mod spawn;
@@ -33,13 +32,14 @@ pub(crate) mod system;
 mod task;
 #[allow(unsafe_code)]
 pub(crate) mod thread_state;
+#[allow(unsafe_code)]
+pub(crate) mod threads;
 pub(crate) mod timing;
-pub(crate) mod upcalls;
+pub(crate) mod track;
 #[allow(unsafe_code)]
 pub(crate) mod words;
 
 pub(crate) use crate::hosted::fast_path::{entry, own, record, target};
-pub use crate::hosted::slow_path::flush;
 pub(crate) use crate::hosted::slow_path::{append_record, at};
 pub(crate) use crate::hosted::task::RecordedTask as Task;
 pub use crate::inert::{RING_SIZE, export, export_earlier, interrupt, last};
@@ -52,8 +52,7 @@ pub use rings::clear::clear;
 pub(crate) use slots::{set_entries_only, set_values};
 
 pub(crate) use rings::trigger::{apply_filters, start_at, stop_at};
-pub use rings::trigger::{start, stop_on_record};
+pub use rings::trigger::{start, stop, stop_after, stop_on_record};
 pub(crate) use setup::config::longest_record;
-pub use slow_path::{stop, stop_after};
-
+pub use threads::flush;
 pub(crate) use timing::stamp::set_time;

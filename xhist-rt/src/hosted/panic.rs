@@ -6,11 +6,12 @@ use qs_core::record::EventKind;
 use qs_core::ring::{NAME_LEN, Status};
 use qs_core::shown::Quoted;
 
-use super::rings::{fork, threads};
+use super::setup::file;
 use super::setup::settings::FILE;
-use super::setup::{file, owner};
 use super::slots::foreign;
-use crate::hosted::slow_path::{self, Append};
+use super::threads;
+use super::track::events::Append;
+use super::track::pending;
 
 /// Installs the hook behind the existing one, which prints the message. `has_line`: a line follows.
 pub(crate) fn install(has_line: bool) {
@@ -28,20 +29,18 @@ pub(crate) fn install(has_line: bool) {
 
 /// Appends an event to this thread's ring, and writes status and full name of the thread to the ring's header.
 fn note(kind: EventKind, value: u64, status: Status, name: Option<&str>) {
-    if owner::is_unseen_child() {
-        fork::leave_parent();
-    }
+    threads::check_for_fork();
     let Some(header) = threads::own() else { return };
     foreign::look();
-    slow_path::append(Append::Event(kind, value));
+    threads::append(Append::Event(kind, value));
     header.set_status(status);
     if let Some(name) = name {
         let len = name.len().min(NAME_LEN);
         let mut bytes = [0; NAME_LEN];
         bytes[..len].copy_from_slice(&name.as_bytes()[..len]);
-        slow_path::set_name(header, bytes);
+        pending::set_name(header, bytes);
     }
-    slow_path::on_panic();
+    pending::on_panic();
 }
 
 /// Prints as the default hook does, so that the test harness captures it with the message. The statements are not read

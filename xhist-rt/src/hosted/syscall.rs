@@ -14,17 +14,17 @@
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_long, c_ulong};
 
-use crate::hosted::rings::fork;
 use crate::hosted::setup::config::Config;
 use crate::hosted::setup::{clock, owner};
 use crate::hosted::system::weak::weak;
 use crate::hosted::system::{sandbox, sys};
+use crate::hosted::threads;
 use crate::hosted::timing::ticker;
 
 /// The kernel returned 0, as it does in a forked child.
 extern "C" fn returned_zero() -> c_long {
     if owner::is_unseen_child() {
-        sys::keeping_errno(|| fork::on_fork_in_child());
+        sys::keeping_errno(|| threads::on_fork_in_child());
     }
     0
 }

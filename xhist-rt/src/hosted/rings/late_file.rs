@@ -1,10 +1,10 @@
 //! A ring file that the program names when rings exist already: moves all rings that can move.
 
 use crate::hosted::executed::ExecutedBitmap;
-use crate::hosted::rings::threads::own;
 use crate::hosted::setup::config::Config;
 use crate::hosted::setup::file;
 use crate::hosted::slots::{ENDED, EXECUTED, SLOTS};
+use crate::hosted::threads::own;
 
 /// Moves the history of this thread and of ended threads into a file, and sets it for all later rings. A ring that
 /// another thread writes stays in memory. The file counts each of these as one loss.

@@ -11,8 +11,10 @@ use qs_core::record::EventKind;
 use crate::filters;
 use crate::hosted::setup::config::Config;
 use crate::hosted::setup::trigger_state::{COUNTING, MUTED, RUNNING, STATE, STOP_ON, STOP_ON_AFTER, STOPPED};
-use crate::hosted::slow_path::{self, Append, publish, stop_after};
+use crate::hosted::threads;
 use crate::hosted::timing::pace::call_all;
+use crate::hosted::track::act::count_lost_words;
+use crate::hosted::track::events::{self, Append, publish};
 
 /// How often each trigger of the sources was passed.
 static PASSED: [AtomicU32; TRIGGERS] = [const { AtomicU32::new(0) }; TRIGGERS];
@@ -31,23 +33,37 @@ fn settle() {
 pub fn start() {
     let state = if filters::wants_statements() { RUNNING } else { MUTED };
     settle();
-    slow_path::count_lost_words();
+    count_lost_words();
     let before = STATE.swap(state, AcqRel);
     if before == STOPPED {
         filters::freeze(false);
     }
     if matches!(before, STOPPED | MUTED) && state == RUNNING {
-        slow_path::append(Append::Event(EventKind::Started, 0));
+        threads::append(Append::Event(EventKind::Started, 0));
         call_all();
     }
     apply_filters();
+}
+
+/// Stops recording, of records too; the rings keep what they have. Other threads record until their next function
+/// entry or round of a loop.
+pub fn stop() {
+    threads::check_for_fork();
+    events::stop();
+}
+
+/// Stops recording after this many more statements of this thread and of others, which notice it at their next check.
+/// If recording is stopped already, nothing happens.
+pub fn stop_after(statements: u64) {
+    threads::check_for_fork();
+    events::stop_after(statements);
 }
 
 /// The filter lets statements through or keeps them out. If a trigger stops recording, also meanwhile, it stays
 /// stopped.
 pub(crate) fn apply_filters() {
     settle();
-    slow_path::count_lost_words();
+    count_lost_words();
     loop {
         fence(SeqCst);
         let state = STATE.load(Acquire);
@@ -55,12 +71,12 @@ pub(crate) fn apply_filters() {
         match (filters::wants_statements(), state) {
             (true, MUTED) => {
                 if turn_to(RUNNING) {
-                    slow_path::append(Append::Event(EventKind::Started, 0));
+                    threads::append(Append::Event(EventKind::Started, 0));
                     call_all();
                 }
             }
             (false, RUNNING | COUNTING) => {
-                slow_path::append(Append::Event(EventKind::Stopped, 0));
+                threads::append(Append::Event(EventKind::Stopped, 0));
                 turn_to(MUTED);
                 publish();
             }

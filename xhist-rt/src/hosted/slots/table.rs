@@ -263,6 +263,11 @@ pub(crate) fn numbered_rings() -> impl Iterator<Item = (usize, *const u8, usize)
     })
 }
 
+/// Number of bytes that earlier threads wrote into the ring of this number.
+pub(crate) fn by_earlier(number: usize) -> u64 {
+    SLOTS.get(number).and_then(Slot::ring).map_or(0, HostedHeader::earlier)
+}
+
 /// Copies bytes of the ring with this number, from this offset of its memory on.
 pub(crate) fn read(number: usize, offset: usize, into: &mut [u8]) {
     let Some(region) = SLOTS.get(number).and_then(Slot::region) else { return };

@@ -1,121 +1,27 @@
-//! Appends what is not a word: records, events, and statements that are known at run time only.
+//! Appends records, and words that are known at run time only.
 
 use core::any::type_name;
-use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
 
 use qs_core::filter::Filter;
 use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::value::{MARK, MAX_BYTES};
 use qs_core::record::words::{UNIT, Word};
-use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
+use qs_core::record::{RECORD_BASE, Statement, ids};
 
-use super::act::{Purpose, act, check_for_move, continue_at, count_lost_words, may_move, settle};
 use super::roll_over::roll_over;
-use crate::filters;
-use crate::hosted::setup::config::Config;
-use crate::hosted::setup::trigger_state::{
-    COUNTING, LEFT, STATE, STOP_ON, STOP_ON_AFTER, STOPPED, is_stopped,
-};
 use crate::hosted::setup::{owner, trigger_state};
-use crate::hosted::thread_state::{ThisThread, Track, TrackPtr};
-use crate::hosted::timing::pace::{Pace, call_all};
+use crate::hosted::thread_state::{ThisThread, TrackPtr};
+use crate::hosted::threads;
+use crate::hosted::timing::pace::Pace;
 use crate::hosted::timing::stamp;
-use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::hosted::track::act::{Purpose, act, check_for_move, continue_at};
+use crate::hosted::track::events::{date, on_record};
 use crate::record_size::SHORT;
 use crate::sync::fence;
 use crate::value::bytes::recorded;
 use crate::value::kept;
 use crate::value::target::{ValueTarget, may_have_target, target};
 use crate::value::types::key;
-
-/// What is appended besides statements and records.
-#[derive(Clone, Copy)]
-pub(crate) enum Append {
-    /// An event with its value.
-    Event(EventKind, u64),
-    /// Nothing, but afterwards all words are in whole frames.
-    Close,
-}
-
-/// Closes the chunk that this thread's statements are in, so that a link can take them.
-pub fn flush() {
-    append(Append::Close);
-}
-
-/// Appends something that is neither a statement nor a record.
-pub(crate) fn append(what: Append) {
-    check_for_fork();
-    count_lost_words();
-    let thread = ThisThread::get();
-    if let Some(track) = thread.track() {
-        act(thread, track, Purpose::Append, |track, at| {
-            let at = date(track, at);
-            match what {
-                // Readers take value and stamp for one time.
-                Append::Event(EventKind::Until, time) => {
-                    track.writer.append_event(at, EventKind::Until, time, time)
-                }
-                Append::Event(kind, value) => track.writer.append_event(at, kind, value, stamp::now()),
-                Append::Close => track.writer.close(at, stamp::now),
-            }
-        });
-    }
-    match what {
-        // The events of triggers set off no triggers.
-        Append::Event(EventKind::Started | EventKind::Stopped | EventKind::Armed, _) | Append::Close => {}
-        Append::Event(..) => on_record(RECORD_BASE + ids::EVENT),
-    }
-}
-
-/// A record of this id was appended.
-#[inline]
-fn on_record(id: u8) {
-    if STOP_ON.load(Acquire) == u32::from(id) + 1 {
-        stop_after(STOP_ON_AFTER.load(Relaxed));
-    }
-}
-
-/// Stops recording, of records too; the rings keep what they have. Other threads record until their next function
-/// entry or round of a loop.
-pub fn stop() {
-    if STATE.load(Acquire) != STOPPED {
-        append(Append::Event(EventKind::Stopped, 0));
-        STATE.store(STOPPED, Release);
-        publish();
-    }
-    filters::freeze(true);
-}
-
-/// The state has changed: this thread acts at once, other threads at their next check.
-pub(crate) fn publish() {
-    settle();
-    call_all();
-}
-
-/// Stops recording after this many more statements of this thread and of others, which notice it at their next check.
-/// If recording is stopped already, nothing happens.
-pub fn stop_after(statements: u64) {
-    if statements == 0 {
-        return stop();
-    }
-    let _ = Config::get();
-    if is_stopped() {
-        return;
-    }
-    LEFT.store(statements, Relaxed);
-    append(Append::Event(EventKind::Armed, statements));
-    STATE.store(COUNTING, Release);
-    publish();
-}
-
-/// Gives the words up to the cursor their times, before something is appended behind them.
-#[inline(always)]
-fn date(track: &mut Track, at: *mut u8) -> *mut u8 {
-    match at != track.place.cursor && track.may_fold && !track.is_lane {
-        true => track.writer.date_words(at, &|to| may_move(&track.moved, to)),
-        false => at,
-    }
-}
 
 /// Appends a record of QS, perhaps the first of a thread, see
 /// [`WordsWriter::append_record`](crate::hosted::words::WordsWriter::append_record).
@@ -165,9 +71,9 @@ fn try_append_record<const LEN: usize, const TIMED: bool>(
 #[cold]
 #[inline(never)]
 fn append_record_slow<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], len: usize, stamp: u64) {
-    check_for_fork();
+    threads::check_for_fork();
     let thread = ThisThread::get();
-    let Some(track) = thread.track().or_else(|| Recorder::first_record(is_always_on(bytes[1]))) else {
+    let Some(track) = thread.track().or_else(|| threads::first_record(is_always_on(bytes[1]))) else {
         return;
     };
     act(thread, track, Purpose::Append, |track, at| {
@@ -180,14 +86,6 @@ fn append_record_slow<const LEN: usize, const TIMED: bool>(bytes: &[u8; LEN], le
 /// Whether no trigger keeps this record out.
 fn is_always_on(id: u8) -> bool {
     Filter::ALWAYS.has(id)
-}
-
-/// In a child that was forked without the C library: leaves the parent's rings to the parent.
-#[inline(always)]
-fn check_for_fork() {
-    if owner::is_unseen_child() && !ThisThread::get().is_busy() {
-        Recorder::leave_parent();
-    }
 }
 
 /// Records a statement whose numbers are known at run time only.

@@ -2,46 +2,29 @@
 
 use core::sync::atomic::Ordering::Relaxed;
 
-use super::act::{Purpose, act, count_lost_words, may_move};
-use super::handlers;
 use crate::hosted::setup::owner;
 use crate::hosted::slots::foreign;
-use crate::hosted::thread_state::{TAKEN, ThisThread, ThreadState, Track};
+use crate::hosted::thread_state::{TAKEN, ThisThread, Track};
+use crate::hosted::threads;
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::{stamp, ticker};
-use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::hosted::track::act::{Purpose, act, count_lost_words, may_move};
+use crate::hosted::track::{handlers, pending};
 use crate::hosted::words::{MayMove, Place};
 
 /// Returns the place where the words continue.
+#[inline(never)]
 pub(crate) extern "C" fn roll_over(at: *mut u8) -> *mut u8 {
     let thread = ThisThread::get();
-    if let Some(track) = thread.track() {
-        // SAFETY: `thread` and `track` are those of the calling thread, as a `RollOver` needs.
-        return unsafe { (track.roll_over)(thread.as_ptr(), track.as_ptr(), at) };
-    }
-    roll_over_slow(thread, at)
-}
-
-/// A [`RollOver`](crate::hosted::thread_state::RollOver) of a track with nothing pending.
-///
-/// # Safety
-/// `tls` is the state of the calling thread.
-pub(crate) unsafe fn roll_over_chunk(tls: *mut ThreadState, _: *mut Track, at: *mut u8) -> *mut u8 {
-    // SAFETY: the caller passes the state of its thread.
-    roll_over_slow(unsafe { ThisThread::from_ptr(tls) }, at)
-}
-
-/// The roll-over in all cases.
-#[inline(never)]
-pub(super) fn roll_over_slow(thread: ThisThread, at: *mut u8) -> *mut u8 {
+    let has_to_wait = thread.track().is_some_and(pending::catch_up);
     thread.set_cursor(at);
     handlers::settle(thread);
     if thread.track().is_some() && owner::is_unseen_child() {
-        Recorder::leave_parent();
+        threads::leave_parent();
     }
     match thread.track() {
         None if thread.is_off() => count_lost_words(),
-        None => Recorder::first_check(),
+        None => threads::first_check(),
         Some(mut track) => {
             act(thread, track, Purpose::RollOver, |track, at| {
                 if track.is_lane && at.addr() < track.place.limit.addr() {
@@ -69,6 +52,9 @@ pub(super) fn roll_over_slow(thread: ThisThread, at: *mut u8) -> *mut u8 {
         }
     }
     ticker::on_roll_over();
+    if has_to_wait {
+        thread.set_limit(0);
+    }
     thread.cursor()
 }
 

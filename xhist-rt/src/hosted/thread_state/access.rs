@@ -37,13 +37,6 @@ impl ThisThread {
         ThisThread(tls())
     }
 
-    /// # Safety
-    /// `tls` is the state of the calling thread, as [`ThisThread::as_ptr`] gave it on this thread.
-    #[inline(always)]
-    pub(crate) const unsafe fn from_ptr(tls: *mut ThreadState) -> ThisThread {
-        ThisThread(tls)
-    }
-
     #[inline(always)]
     pub(crate) const fn as_ptr(self) -> *mut ThreadState {
         self.0

@@ -65,8 +65,6 @@ pub(crate) struct Track {
     pub(crate) moved: AtomicU64,
     /// No handler has come since the chunk was opened, so no position in the chunk has to stay.
     pub(crate) may_fold: bool,
-    /// How this track rolls over.
-    pub(crate) roll_over: RollOver,
     /// Number of roll-overs, modulo 256.
     pub(crate) roll_overs: u8,
     pub(crate) pending: Pending,
@@ -89,24 +87,13 @@ pub(crate) struct Panic {
     pub(crate) has_recorded: bool,
 }
 
-/// Rolls over for a thread with this state, track and cursor, and returns the new cursor. State and track are those
-/// of the calling thread.
-pub(crate) type RollOver = unsafe fn(*mut ThreadState, *mut Track, *mut u8) -> *mut u8;
-
 /// In [`Track::moved`]: a handler has taken the position for its own event, so words must not move any more.
 pub(crate) const TAKEN: u64 = 1 << 63;
 
 impl Track {
     /// A track that continues at this place of its ring.
-    pub(crate) fn new(
-        writer: WordsWriter,
-        place: Place,
-        addresses: Range<usize>,
-        slot: u16,
-        roll_over: RollOver,
-    ) -> Track {
+    pub(crate) fn new(writer: WordsWriter, place: Place, addresses: Range<usize>, slot: u16) -> Track {
         Track {
-            roll_over,
             writer,
             place,
             slot,

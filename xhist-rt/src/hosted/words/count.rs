@@ -9,7 +9,7 @@ use super::writer::{Place, WordsWriter};
 pub(crate) const NUMBERS: u16 = u16::MAX;
 
 /// The statement that a word marks in the bitmap. `None` for marks of tasks and values.
-fn noted(named: Named) -> Option<Statement> {
+pub(super) fn noted(named: Named) -> Option<Statement> {
     match named {
         Named::Number(number) => Some(Statement { file: NUMBERS, line: number as u16 }),
         Named::Statement(statement) => TaskMark::of(statement).is_none().then_some(statement),
@@ -89,16 +89,5 @@ impl WordsWriter {
         self.memory.put(stop, [0; UNIT]);
         self.memory.zero(stop, end);
         Some(self.place(stop))
-    }
-
-    /// Counts the statements that an overrun loses as dropped. Overwritten words cannot be read, so their room counts
-    /// as long words.
-    pub(super) fn count_overrun(&mut self, end: u64) {
-        let len = (end - self.words) as usize;
-        let left = len.min(self.memory.size);
-        let words = Words::new(self.memory.bytes(end - left as u64, left)).filter_map(noted).count();
-        let lost = (words + (len - left) / (2 * UNIT)) as u64;
-        self.header().count_dropped(u32::try_from(lost).unwrap_or(u32::MAX));
-        self.counted = self.counted.map(|counted| counted + lost);
     }
 }

@@ -46,7 +46,7 @@ pub(crate) struct HostedHeader {
     pub(crate) lane: AtomicU16,
     /// Nesting level of the handlers, from 1.
     pub(crate) level: AtomicU16,
-    /// In the first ring: why other rings are not here, see [`layout::Causes`].
+    /// Why statements are not here, and in the first ring why other rings are not; see [`layout::Causes`].
     causes: AtomicU32,
     /// The full clock when the open chunk was opened or folded last; 0 = not known.
     pub(super) open_time: Word,
@@ -123,6 +123,7 @@ impl HostedHeader {
         // The first ring also counts for threads without rings, under each of its owners.
         if self.number > 0 {
             self.dropped.store(0, Relaxed);
+            self.causes.store(0, Relaxed);
         }
         let facts = [VERSION, time_width, RECORD_BASE, flags | FLAG_WORDS];
         self.mark.store(layout::BYTE_ORDER_MARK, Relaxed);
@@ -158,7 +159,7 @@ impl HostedHeader {
         self.dropped.store(0, Relaxed);
     }
 
-    /// Sets why other rings are not here.
+    /// Sets why other rings, or statements of this one, are not here.
     pub(crate) fn add_cause(&self, cause: layout::Causes) {
         self.causes.fetch_or(cause.0, Relaxed);
     }

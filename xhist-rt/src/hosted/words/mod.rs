@@ -26,6 +26,7 @@ mod fold;
 mod frame;
 mod header;
 mod memory;
+mod overrun;
 mod pause;
 mod record;
 mod restructure;

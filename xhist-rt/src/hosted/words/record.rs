@@ -213,7 +213,7 @@ impl WordsWriter {
     #[inline(never)]
     fn prepare_for_record(&mut self, cursor: *mut u8, stamp: u64) {
         let end = self.position(cursor);
-        if self.is_overrun(end) {
+        if !self.keeps_newest(end) {
             self.restart_after_overrun(end, stamp);
             return;
         }

@@ -16,7 +16,7 @@ use crate::hosted::executed::ExecutedBitmap;
 /// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
 
-/// After this many consecutive chunks without a loop at their ends, the writer searches only one of
+/// After this many consecutive chunks without a long loop at their ends, the writer searches only one of
 /// [`SEARCH_INTERVAL`] chunks.
 const MAX_MISSES: u32 = 2;
 const SEARCH_INTERVAL: u32 = 4;
@@ -76,7 +76,7 @@ pub(crate) struct WordsWriter {
     /// Number of statements since [`WordsWriter::mark`], up to unit `seen` of the open chunk.
     pub(super) counted: Option<u64>,
     pub(super) seen: usize,
-    /// Number of consecutive chunks without a loop at their ends, and how many of these were not searched.
+    /// Number of consecutive chunks without a loop of half their length at their ends.
     pub(super) misses: u32,
     /// A sum of the newest words that had a pause among them, and the number of their repetitions; see
     /// [`WordsWriter::has_waiting_round`].
@@ -184,7 +184,7 @@ impl WordsWriter {
         is_stamp: bool,
     ) -> Place {
         let end = self.position(cursor);
-        if self.is_overrun(end) {
+        if !self.keeps_newest(end) {
             return self.restart_after_overrun(end, stamp);
         }
         self.reserve(end, 0);
@@ -252,7 +252,7 @@ impl WordsWriter {
     /// this function reads it only if something is open.
     pub(crate) fn close(&mut self, cursor: *mut u8, now: impl FnOnce() -> u64) -> Place {
         let end = self.position(cursor);
-        if self.is_overrun(end) {
+        if !self.keeps_newest(end) {
             return self.restart_after_overrun(end, now());
         }
         if !self.has_something(end) {
@@ -396,7 +396,7 @@ impl WordsWriter {
         self.set_cleared(to);
     }
 
-    const fn set_cleared(&mut self, to: u64) {
+    pub(super) const fn set_cleared(&mut self, to: u64) {
         (self.cleared, self.cleared_for_words) = (to, to.saturating_sub(self.slack()));
     }
 
@@ -408,31 +408,6 @@ impl WordsWriter {
         if need + self.slack() > self.cleared && (bytes > 0 || need > self.cleared) {
             self.clear_to(end, need + self.chunk() + self.slack());
         }
-    }
-
-    /// Whether the words up to `end` have overwritten their own chunk.
-    #[inline(always)]
-    pub(super) fn is_overrun(&self, end: u64) -> bool {
-        end + MARGIN > self.head + self.memory.size as u64
-    }
-
-    /// Begins the ring again behind the words, which have overwritten their own chunk.
-    #[cold]
-    pub(super) fn restart_after_overrun(&mut self, end: u64, stamp: u64) -> Place {
-        let size = self.memory.size as u64;
-        self.count_overrun(end);
-        // The missing sequence number shows that a frame is missing. A reader that starts there searches the end of a
-        // frame.
-        (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
-        self.previous = PreviousChunk::NONE;
-        publish(&self.header().state, State::closed(self.head, self.seq).0);
-        publish(&self.header().cleared, end + size);
-        self.memory.zero(end, end + size);
-        self.memory.put(end, [FLAG]);
-        self.set_cleared(end + size);
-        self.declare_time(stamp);
-        self.open(stamp);
-        self.place(self.words)
     }
 
     /// Begins the history at the cursor, because the ring file was emptied: what was before is gone, and the header was
@@ -500,15 +475,18 @@ impl WordsWriter {
         let saves = |tail: &Tail| tail.folded(units) >= (fold::LEAST / 2).max(units / 8);
         let tail = fold::search(words, longest).filter(saves)?;
         let tail = fold::whole_words(words, tail).filter(saves)?;
-        self.misses = 0;
+        // A search that finds less does not pay for the searches that find nothing.
+        if 2 * tail.folded(units) >= units {
+            self.misses = 0;
+        }
         if tail.start == 0 && self.repetition.times == 0 && self.continues_previous(units, tail.period) {
             return self.count_rounds(units, tail.period, may_move);
         }
         self.fold_tail(units, tail, may_move)
     }
 
-    /// Whether to search a loop at the end of this chunk. After many chunks without a loop, only one of [`SEARCH_INTERVAL`] is
-    /// searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
+    /// Whether to search a loop at the end of this chunk. After some chunks without a long loop, only one of
+    /// [`SEARCH_INTERVAL`] is searched, so a loop fills a few chunks before it is found. A small ring has no room for more than these.
     #[inline(always)]
     fn is_worth_searching(&mut self) -> bool {
         self.misses = self.misses.wrapping_add(1);

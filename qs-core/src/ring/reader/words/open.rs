@@ -3,10 +3,10 @@
 use super::super::super::raw::array;
 use super::place::Span;
 use super::{ChunkPart, Shown, Split, WordsItem, WordsReader, damaged};
-use crate::frame::Cause;
+use crate::frame::{Cause, ESCAPE, ESCAPE_XOR, needs_escape};
 use crate::record::chunk::{MAX_OPEN, MIN_OPEN};
 use crate::record::value::MAX_WORD;
-use crate::record::words::{REPETITION, UnitRepetition, Words};
+use crate::record::words::{REPETITION, UNIT, UnitRepetition, Words, digit_of};
 use crate::ring::{Item, Trim};
 
 impl WordsReader<'_> {
@@ -29,6 +29,9 @@ impl WordsReader<'_> {
         let from = head + len as u64;
         let repetition = UnitRepetition::from_bytes(array(&bytes[..copied], len - REPETITION));
         let limit = self.limit(from);
+        if self.has_overwritten_itself(&bytes[..copied], Span { from, to: limit }) {
+            return Some(WordsItem::Item(Item::Overrun));
+        }
         let written = self.written(from, limit);
         let split = part.trim.at(head).map(|(kept, residue)| {
             let kept = written.first(u64::from(kept));
@@ -108,10 +111,25 @@ impl WordsReader<'_> {
         }
     }
 
-    /// Position behind the last byte that can belong to words from `from` on.
+    /// Whether the words have reached the start of their own chunk again: they fill all that was zeroed for them, and the
+    /// head, which is zero or that of the next frame.
+    fn has_overwritten_itself(&self, head: &[u8], words: Span) -> bool {
+        let seq = self.header.state.seq().wrapping_add(1);
+        let start = match needs_escape(seq) {
+            true => [ESCAPE, seq ^ ESCAPE_XOR, self.chunk_id()],
+            false => [seq, self.chunk_id(), 0],
+        };
+        let known = if needs_escape(seq) { 3 } else { 2 };
+        let is_head =
+            start.iter().zip(head).take(known).all(|(wanted, found)| found == wanted || *found == 0);
+        !is_head && head.iter().all(|byte| digit_of(*byte).is_some()) && self.ring.is_words(words)
+    }
+
+    /// Position behind the last unit that can belong to words from `from` on.
     fn limit(&self, from: u64) -> u64 {
         let end = self.header.state.head().saturating_add(self.ring.size);
-        self.header.words.zeroed.min(end).max(from)
+        let len = self.header.words.zeroed.min(end).saturating_sub(from);
+        from + len / UNIT as u64 * UNIT as u64
     }
 
     fn written(&self, from: u64, limit: u64) -> Span {

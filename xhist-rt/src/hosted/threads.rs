@@ -1,4 +1,5 @@
 //! Which thread has which ring: a thread gets a ring at its first check, and the ring stays when the thread has ended.
+//! The rings of a parent stay with it, and the thread of a forked child gets a ring of its own.
 
 use core::ffi::c_void;
 
@@ -7,15 +8,20 @@ use qs_core::ring::Status;
 
 use crate::filters;
 use crate::hosted::acquire::acquire;
+use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
-use crate::hosted::setup::{clock, owner, trigger_state};
-use crate::hosted::slots::{self, ENDED, SLOTS, Slot, foreign, numbered_rings, spare, spectra};
-use crate::hosted::slow_path::{self, Append};
+use crate::hosted::setup::{clock, file, owner, trigger_state};
+use crate::hosted::slots::{self, ENDED, EXECUTED, SLOTS, Slot, foreign, spare, spectra};
+use crate::hosted::system::signals::{LaneUser, set_lane_user};
 use crate::hosted::system::{sys, thread};
 use crate::hosted::thread_state::{ThisThread, TrackPtr};
 use crate::hosted::timing::{stamp, ticker};
-use crate::hosted::upcalls::{Recorder, Upcalls};
+use crate::hosted::track::events::{self, Append};
+use crate::hosted::track::{act, handlers, pending};
 use crate::hosted::words::HostedHeader;
+
+/// Bytes of a header that are in use.
+const HEADER: usize = size_of::<HostedHeader>();
 
 /// The first check of a thread, or any check of a thread without a ring. If the thread gets a ring, its words go there.
 #[cold]
@@ -26,7 +32,7 @@ pub(crate) fn first_check() {
     if has_ring {
         // A handler made the ring meanwhile, and then gave this code its own place back.
         if thread.track().is_some_and(|track| !track.is_parked && !track.has(thread.cursor())) {
-            slow_path::settle();
+            act::settle();
         }
     } else if !thread.is_off() && !trigger_state::is_stopped() {
         // If the thread is not to have a ring, its words are counted later.
@@ -62,12 +68,12 @@ pub(crate) fn first_record(is_always_on: bool) -> Option<TrackPtr> {
 pub(crate) fn attach() -> bool {
     // The first statement of a child may be that of a thread without a ring.
     if owner::is_unseen_child() {
-        Recorder::leave_parent();
+        leave_parent();
     }
     let Some(config) = Config::get() else { return false };
-    let slot = if config.on { acquire(&config, slow_path::roll_over_chunk) } else { None };
+    let slot = if config.on { acquire(&config) } else { None };
     let Some(slot) = slot else {
-        slow_path::attach(None);
+        act::attach(None);
         if config.on {
             spare::report_no_memory(&config);
             // The value is not null, because for null the system would call nothing.
@@ -84,7 +90,7 @@ pub(crate) fn attach() -> bool {
     foreign::look_if_due();
     let is_end_noticed = slot.notice_end(on_thread_exit);
     // SAFETY: `acquire` gave the slot to this thread, with a track that is laid out and stays mapped.
-    slow_path::attach(Some(unsafe { TrackPtr::new(slot.track()) }));
+    act::attach(Some(unsafe { TrackPtr::new(slot.track()) }));
     if is_end_noticed {
         let (cursor, limit) = ThisThread::get().addresses();
         // SAFETY: cursor, limit and ring are the calling thread's. Its end calls `on_thread_exit`, which unregisters
@@ -101,26 +107,109 @@ fn watched_ring(slot: &Slot, config: &Config) -> Option<ticker::WatchedRing> {
     Some(ticker::WatchedRing { header: region.header().cast(), addresses: region.addresses() })
 }
 
+/// Leaves the parent's rings to the parent, if this is a child that was forked without the C library.
+#[inline(always)]
+pub(crate) fn check_for_fork() {
+    if owner::is_unseen_child() && !ThisThread::get().is_busy() {
+        leave_parent();
+    }
+}
+
+/// In a child that was forked without the C library, once it detects that. Its first words may be in its parent's
+/// ring, in the middle of an action of the parent. That ring counts them as one loss.
+#[cold]
+pub(crate) fn leave_parent() {
+    sys::keeping_errno(|| {
+        if let Some(header) = own() {
+            header.count_dropped(1);
+        }
+        on_fork_in_child();
+    });
+}
+
+/// In a forked child. Its thread gets a ring at once, because statements ask for one only at their next check.
+pub(crate) extern "C" fn on_fork_in_child() {
+    if owner::is_unseen_child() {
+        owner::set_child();
+    }
+    spare::forget_lost();
+    if config::is_off() || config::forget_others() || !config::is_read() {
+        return;
+    }
+    let was_attached = handlers::has_track();
+    leave_rings_to_parent();
+    slots::forget_rings();
+    ticker::after_fork_in_child();
+    if ThisThread::get().is_attached() {
+        act::detach();
+    }
+    spectra::note_fork();
+    sys::with_signals_blocked(|| sys::on_large_stack(file::reopen_in_child));
+    if was_attached {
+        let _ = sys::with_signals_blocked(attach);
+        handlers::move_handlers();
+    }
+}
+
+/// A mapping keeps the lock of its file, as a descriptor does, so the child unshares all mappings. It keeps the
+/// memory: a signal handler that forks may have interrupted a statement.
+fn leave_rings_to_parent() {
+    SLOTS.iter().filter_map(Slot::region).for_each(|region| region.unshare::<HEADER>());
+    let executed = EXECUTED.get();
+    if let Some(config) = Config::get().filter(|_| !executed.is_null() && file::get().is_some()) {
+        sys::unshare::<0>(executed, ExecutedBitmap::len(config.executed_slots));
+    }
+}
+
+/// From now on handlers have lanes.
+pub(crate) fn set_up_handlers() {
+    static LANE_USER: LaneUser = LaneUser {
+        thread: || {
+            if ThisThread::get().track().is_some() {
+                check_for_fork();
+            }
+            handlers::thread()
+        },
+        open: handlers::open,
+        close: handlers::close,
+        set_aside: handlers::set_aside,
+        lose: handlers::lose,
+        end_early: pending::end_early,
+    };
+    set_lane_user(&LANE_USER);
+}
+
+/// Appends something that is neither a statement nor a record.
+pub(crate) fn append(what: Append) {
+    check_for_fork();
+    events::append(what);
+}
+
+/// Closes the chunk that this thread's statements are in, so that a link can take them.
+pub fn flush() {
+    append(Append::Close);
+}
+
 extern "C" fn on_thread_exit(header: *mut c_void) {
     let is_its = |slot: &&Slot| slot.ring().is_some_and(|ring| core::ptr::eq(ring, header.cast()));
     let Some(slot) = SLOTS.iter().find(is_its) else {
-        slow_path::count_lost_words();
-        return slow_path::detach();
+        act::count_lost_words();
+        return act::detach();
     };
     ticker::unregister(slot.number());
     // A handler that comes meanwhile would make another lane, which never ends.
     sys::with_signals_blocked(|| {
-        slow_path::end_handlers(|lane| {
+        handlers::end_handlers(|lane| {
             if let Some(lane) = slots::of_track(lane) {
                 lane.end(Status::Ended);
                 lane.ended.end(&ENDED);
             }
         });
-        slow_path::settle_at_end();
+        pending::settle_at_end();
         declare_end();
         spectra::end(slot);
         foreign::look_if_due();
-        slow_path::detach();
+        act::detach();
         slot.end(Status::Ended);
         slot.ended.end(&ENDED);
     });
@@ -130,25 +219,15 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
 /// the chunk, so that a link can take it.
 fn declare_end() {
     let is_timed = |config: Config| config.time == Time::On && config.frames != Frames::Exact;
-    slow_path::append(match Config::get().is_some_and(is_timed) {
+    append(match Config::get().is_some_and(is_timed) {
         true => Append::Event(EventKind::Until, stamp::ticks()),
         false => Append::Close,
     });
 }
 
-/// Every ring as memory: start and length. The spare ring if there is no other.
-pub(crate) fn rings() -> impl Iterator<Item = (*const u8, usize)> {
-    numbered_rings().map(|(_, start, len)| (start, len)).chain(spare::ring())
-}
-
-/// Number of bytes that earlier threads wrote into the ring of this number.
-pub(crate) fn by_earlier(number: usize) -> u64 {
-    SLOTS.get(number).and_then(Slot::ring).map_or(0, HostedHeader::earlier)
-}
-
 /// Publishes the rate of the clock in every ring, and the end of the process in the rings of living threads.
 pub(crate) fn on_process_exit() {
-    slow_path::settle_at_end();
+    pending::settle_at_end();
     declare_end();
     spectra::end_of_process(own());
     foreign::look();

@@ -9,13 +9,12 @@ use qs_core::record::EventKind;
 
 use super::act::{begin_again, count_lost_words_to, scratch};
 use crate::hosted::acquire::new_lane;
-use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::setup::trigger_state;
 use crate::hosted::slots::{self, spare};
 use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::{mirror, sys};
-use crate::hosted::thread_state::{Handlers, RollOver, TAKEN, ThisThread, Track, TrackPtr, is_off};
+use crate::hosted::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
 use crate::hosted::timing::stamp;
-use crate::hosted::upcalls::{Recorder, Upcalls};
 
 /// The handlers of the calling thread, which live as long as the thread.
 #[derive(Clone, Copy)]
@@ -65,12 +64,8 @@ fn recorded_track(track: *mut Track) -> Option<TrackPtr> {
 }
 
 /// Cursor, limit and lanes of the calling thread. Makes the lanes if the thread has a ring.
-pub(super) fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
+pub(crate) fn thread() -> Option<(*mut WriteRange, *mut Lanes)> {
     let thread = ThisThread::get();
-    // A child that was forked without the C library gets rings of its own.
-    if owner::is_unseen_child() && thread.track().is_some() && !thread.is_busy() {
-        Recorder::leave_parent();
-    }
     let lanes = match HandlersPtr::of(thread) {
         Some(handlers) => handlers.lanes(),
         // The first statement makes the ring, and the handler may run none.
@@ -95,8 +90,8 @@ fn make_handlers(thread: ThisThread) -> Option<HandlersPtr> {
     })
 }
 
-/// A handler starts on this lane, which rolls over with this function.
-pub(super) fn open(level: usize, at: *mut u8, roll_over: RollOver) -> WriteRange {
+/// A handler starts on this lane.
+pub(crate) fn open(level: usize, at: *mut u8) -> WriteRange {
     let thread = ThisThread::get();
     let nowhere = |at| {
         let scratch = scratch(at);
@@ -106,7 +101,7 @@ pub(super) fn open(level: usize, at: *mut u8, roll_over: RollOver) -> WriteRange
     let Some(mut handlers) = HandlersPtr::of(thread) else { return nowhere(at) };
     let parent = handlers.interrupted_by(level);
     handlers.previous[level - 1] = thread.stored_track();
-    let lane = parent.and_then(|parent| lane(handlers, level, parent, roll_over));
+    let lane = parent.and_then(|parent| lane(handlers, level, parent));
     let (Some(mut parent), Some(mut lane)) = (parent, lane) else {
         if parent.is_none_or(|parent| !parent.is_parked) {
             // The thread counts as not recorded, as while a handler without a lane runs.
@@ -141,14 +136,14 @@ fn position(track: TrackPtr, at: *mut u8) -> u64 {
 }
 
 /// The track of this level. Makes a missing one, except where nothing is recorded.
-fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr, roll_over: RollOver) -> Option<TrackPtr> {
+fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<TrackPtr> {
     if parent.is_parked {
         return None;
     }
     let lane = match recorded_track(handlers.tracks[level - 1]) {
         Some(lane) => lane,
         None => {
-            let mut lane = new_lane(parent.slot, level, roll_over)?;
+            let mut lane = new_lane(parent.slot, level)?;
             handlers.tracks[level - 1] = lane.as_ptr();
             lane.is_lane = true;
             lane.writer.append_slowly();
@@ -164,7 +159,7 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr, roll_over: Ro
 }
 
 /// The handler of this level has ended. Returns whether the interrupted code has to roll over at its next check.
-pub(super) fn close(level: usize, words: WriteRange) -> bool {
+pub(crate) fn close(level: usize, words: WriteRange) -> bool {
     let thread = ThisThread::get();
     let Some(handlers) = HandlersPtr::of(thread) else { return false };
     let parent = handlers.interrupted_by(level);
@@ -203,7 +198,7 @@ fn take_over(mut track: TrackPtr, cursor: *mut u8) {
 
 /// A handler without a lane starts (`is_begin`) or has ended. Meanwhile its thread counts as not recorded: its roll-overs
 /// must not change the lane that the handler has interrupted.
-pub(super) fn set_aside(is_begin: bool) {
+pub(crate) fn set_aside(is_begin: bool) {
     let thread = ThisThread::get();
     let Some(mut handlers) = HandlersPtr::of(thread) else { return };
     if is_begin {
@@ -222,7 +217,7 @@ pub(super) fn set_aside(is_begin: bool) {
 }
 
 /// A handler that found all levels in use has ended.
-pub(super) fn lose(cursor: *mut u8) {
+pub(crate) fn lose(cursor: *mut u8) {
     let thread = ThisThread::get();
     if let Some(handlers) = HandlersPtr::of(thread) {
         keep_words(handlers.is_moved, thread.stored_track(), cursor);
@@ -230,13 +225,13 @@ pub(super) fn lose(cursor: *mut u8) {
 }
 
 /// A handler has ended that came before the first statement of its thread: its words in the thread's ring stay.
-pub(super) fn keep_early(thread: ThisThread, cursor: *mut u8) {
+pub(crate) fn keep_early(thread: ThisThread, cursor: *mut u8) {
     let is_moved = HandlersPtr::of(thread).is_some_and(|handlers| handlers.is_moved);
     keep_words(is_moved, thread.stored_track(), cursor);
 }
 
 /// For a roll-over: if the handlers of a thread have ended, the thread is back in its own ring.
-pub(super) fn settle(thread: ThisThread) {
+pub(crate) fn settle(thread: ThisThread) {
     // Its address is near the stack pointer.
     let stack = 0usize;
     if let Some(handlers) = HandlersPtr::of(thread)
@@ -267,7 +262,7 @@ pub(crate) fn move_handlers() {
 }
 
 /// Calls `act` for each lane of the calling thread.
-pub(super) fn each_lane(act: impl FnMut(TrackPtr)) {
+pub(crate) fn each_lane(act: impl FnMut(TrackPtr)) {
     if let Some(handlers) = HandlersPtr::of(ThisThread::get()) {
         handlers.tracks.into_iter().filter_map(recorded_track).for_each(act);
     }

@@ -1,12 +1,10 @@
-//! What a thread catches up on at its next check: a panic may have been caught, and a name may have come late. Until
-//! then the track rolls over here, so other threads pay nothing for it.
+//! What a thread catches up on at its next check: a panic may have been caught, and a name may have come late.
 
 use qs_core::ring::{NAME_LEN, Status};
 
 use super::handlers;
-use super::roll_over::{roll_over_chunk, roll_over_slow};
 use crate::hosted::system::{sys, thread};
-use crate::hosted::thread_state::{Panic, Pending, ThisThread, ThreadState, Track, TrackPtr};
+use crate::hosted::thread_state::{Panic, Pending, ThisThread, TrackPtr};
 use crate::hosted::words::HostedHeader;
 
 /// The calling thread panics, and its ring has that status.
@@ -17,7 +15,7 @@ pub(crate) fn on_panic() {
 
 /// A handler has ended that came before the first statement of its thread, perhaps before the thread was named. If it
 /// has recorded, its statements are the first ones of the thread's ring.
-pub(super) fn end_early(cursor: *mut u8) {
+pub(crate) fn end_early(cursor: *mut u8) {
     let thread = ThisThread::get();
     if thread.is_attached() {
         handlers::keep_early(thread, cursor);
@@ -29,7 +27,6 @@ fn begin(change: impl FnOnce(&mut Pending)) {
     let thread = ThisThread::get();
     if let Some(mut track) = thread.track() {
         change(&mut track.pending);
-        track.roll_over = roll_over_pending;
         thread.set_limit(0);
     }
 }
@@ -49,27 +46,23 @@ pub(crate) fn settle_at_end() {
     }
 }
 
-/// A [`RollOver`](crate::hosted::thread_state::RollOver) of a track with something pending.
-///
-/// # Safety
-/// `tls` and `track` are those of the calling thread.
-unsafe fn roll_over_pending(tls: *mut ThreadState, track: *mut Track, at: *mut u8) -> *mut u8 {
-    // SAFETY: the caller passes the state and the track of its thread.
-    let (thread, mut own) = unsafe { (ThisThread::from_ptr(tls), TrackPtr::new(track)) };
-    if own.is_busy() {
-        return roll_over_slow(thread, at);
+/// At a check: does what is pending, and returns whether some of it has to wait for a later check.
+#[inline(always)]
+pub(crate) fn catch_up(track: TrackPtr) -> bool {
+    (track.pending.name || track.pending.panic.is_some()) && catch_up_slow(track)
+}
+
+#[cold]
+#[inline(never)]
+fn catch_up_slow(mut track: TrackPtr) -> bool {
+    if track.is_busy() {
+        return false;
     }
-    if core::mem::take(&mut own.pending.name) {
-        read_name(own);
+    if core::mem::take(&mut track.pending.name) {
+        read_name(track);
     }
-    own.pending.panic = own.pending.panic.and_then(|panic| settle(own, panic));
-    let cursor = roll_over_slow(thread, at);
-    if own.pending.panic.is_some() {
-        thread.set_limit(0);
-    } else {
-        own.roll_over = roll_over_chunk;
-    }
-    cursor
+    track.pending.panic = track.pending.panic.and_then(|panic| settle(track, panic));
+    track.pending.panic.is_some()
 }
 
 /// At a check after a panic. Returns the panic while it is not decided.

@@ -17,19 +17,19 @@ use crate::hosted::words::Place;
 use crate::sync::fence;
 
 /// Lets words continue at that position, unless a handler has taken another position.
-pub(super) fn may_move(moved: &AtomicU64, to: u64) -> bool {
+pub(crate) fn may_move(moved: &AtomicU64, to: u64) -> bool {
     moved.fetch_update(Relaxed, Relaxed, |now| (now & TAKEN == 0).then_some(to)).is_ok()
 }
 
 /// Lets the words of this thread continue there.
 #[inline(always)]
-pub(super) fn continue_at(thread: ThisThread, Place { cursor, limit }: Place, pace: Pace) {
+pub(crate) fn continue_at(thread: ThisThread, Place { cursor, limit }: Place, pace: Pace) {
     thread.set_cursor(cursor);
     thread.set_limit(if pace == Pace::Chunks { limit.addr() } else { 0 });
 }
 
 /// Scratch memory for a thread whose cursor is there now.
-pub(super) fn scratch(cursor: *mut u8) -> Place {
+pub(crate) fn scratch(cursor: *mut u8) -> Place {
     let scratch = mirror::scratch_again(cursor).unwrap_or_else(mirror::scratch);
     Place { cursor: scratch.cursor, limit: scratch.limit }
 }
@@ -69,7 +69,7 @@ pub(crate) fn count_lost_words() {
 }
 
 /// Counts the words that this thread, which has no ring, has written in scratch memory up to its cursor.
-pub(super) fn count_lost_words_to(cursor: *mut u8) {
+pub(crate) fn count_lost_words_to(cursor: *mut u8) {
     if !config::is_off() && !trigger_state::is_stopped() {
         spare::count_lost(mirror::words_in_scratch(cursor));
     }
@@ -84,7 +84,7 @@ pub(crate) fn detach() {
 
 /// The reason why the track changes.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Purpose {
+pub(crate) enum Purpose {
     /// A roll-over. Where nothing is recorded, the writer is not needed.
     RollOver,
     /// Something is appended, also where statements are not recorded.
@@ -94,7 +94,7 @@ pub(super) enum Purpose {
 /// Calls the writer, and sends the thread's words to the place that it returns. If a handler has interrupted such a
 /// call, its own call is counted as one loss.
 #[inline(always)]
-pub(super) fn act(
+pub(crate) fn act(
     thread: ThisThread,
     mut track: TrackPtr,
     purpose: Purpose,
@@ -127,7 +127,7 @@ pub(super) fn act(
 /// has written since, up to `at`. No handler uses the track meanwhile.
 #[cold]
 #[inline(never)]
-pub(super) fn begin_again(mut track: TrackPtr, at: *mut u8) {
+pub(crate) fn begin_again(mut track: TrackPtr, at: *mut u8) {
     let since = (track.writer.position(at) - track.writer.first_word()) as usize;
     // The thread or the handler may have a small stack.
     let lay_out = || sys::on_large_stack(|| acquire::lay_out_header_again(track.slot, at));
@@ -142,7 +142,7 @@ pub(super) fn begin_again(mut track: TrackPtr, at: *mut u8) {
 /// A handler that came during a call on the track may have forked. Then its child has another track, which takes the
 /// words over at the next check.
 #[inline(always)]
-pub(super) fn check_for_move(thread: ThisThread, track: TrackPtr) {
+pub(crate) fn check_for_move(thread: ThisThread, track: TrackPtr) {
     if thread.stored_track() != track.as_ptr() {
         thread.set_limit(0);
     }
