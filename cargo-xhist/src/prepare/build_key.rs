@@ -15,7 +15,7 @@ use crate::workspace::Workspace;
 
 /// A number that changes when the map is made again from nothing, and all file ids with it.
 fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
-    let path = home.join("epoch");
+    let path = epoch_file(home);
     let known = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
     match known.filter(|_| map_path.exists()) {
         Some(epoch) => Ok(epoch),
@@ -26,6 +26,11 @@ fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
             Ok(epoch)
         }
     }
+}
+
+/// Where that number is kept.
+pub(crate) fn epoch_file(home: &Path) -> PathBuf {
+    home.join("epoch")
 }
 
 /// The key of a build: everything that decides what crates are compiled to. Cargo looks at the path of the wrapper, not at
