@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use super::build_key;
 use crate::command::Command;
 use crate::config;
 use crate::facts::{Facts, Stamp};
@@ -60,7 +61,7 @@ impl Notes {
 /// All that decides about a preparation and is not in the sources: this program, the options, the settings and targets of
 /// all packages, the recorders, the user's wrappers, and where the results lie.
 pub(crate) fn question(command: &Command, workspace: &Workspace, kept: &Kept, home: &Path) -> String {
-    let program = plan::program().ok().and_then(|program| Stamp::of(&program));
+    let program = build_key::program();
     let wrappers = ["rustc-wrapper", "rustc-workspace-wrapper"].map(|tool| config::tool(command, tool));
     let recorders: Vec<_> = kept
         .recorders
