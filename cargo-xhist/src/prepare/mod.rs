@@ -5,6 +5,7 @@ mod memory;
 pub(crate) mod prepared;
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use xhist_instrument::MainHash;
@@ -183,8 +184,11 @@ fn write<'a>(
     (facts, notes): (&mut Facts, &mut Notes),
 ) -> Result<Written<'a>, Error> {
     let workspace = choice.workspace;
-    let mut map =
-        MapFile::load(map_path, &workspace.root).map_err(|error| Error::step(READING_MAP, error))?;
+    let names = MapFile::new(&workspace.root);
+    let described: HashSet<String> =
+        analysed(graph, &outcomes).map(|(_, path)| names.relative(path)).collect();
+    let map = MapFile::load_without(map_path, &workspace.root, |path| described.contains(path));
+    let mut map = map.map_err(|error| Error::step(READING_MAP, error))?;
     let set = ProgramSources { files: &graph.files, choice };
     let entered = pipeline::number(&set, &mut outcomes, &mut map);
     for outcome in &outcomes {
@@ -192,9 +196,10 @@ fn write<'a>(
             return Err(Error::step(READING_MAP, error.to_string()));
         }
     }
-    let (map_hash, has_values) = (map.hash(), map.has_values());
+    let (map_hash, text) = map.to_text();
+    let has_values = map.has_values();
     let maps = map_path.with_file_name("maps");
-    write_map(map_path, &maps, map_hash, &map.to_text(map_hash))?;
+    write_map(map_path, &maps, map_hash, &text)?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
     let sink = ShadowSink { files: &graph.files, shadow: &shadow, maps: &maps };
