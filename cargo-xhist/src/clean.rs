@@ -21,7 +21,7 @@ const WRAPPERS: &str = "wrapper";
 /// Directories of builds. Each name may go on behind a hyphen.
 const BUILDS: [&str; 6] = ["build", "deps", "shadow", WRAPPERS, "cache", "recorder"];
 /// What else is below `target/xhist`: maps, and notes that were printed once.
-const REST: [&str; 5] = ["xhist.map", "xhist.map.d", "epoch", "asked", "said"];
+const REST: [&str; 7] = ["xhist.map", "xhist.map.d", "epoch", "asked", "said", "prepared", "compiler"];
 
 /// Something to remove.
 struct CleanTarget {

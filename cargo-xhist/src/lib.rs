@@ -19,6 +19,7 @@ mod command;
 mod config;
 mod error;
 mod exit_code;
+mod facts;
 mod keep;
 mod names;
 mod notes;

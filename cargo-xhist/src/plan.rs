@@ -91,10 +91,15 @@ impl WrapperPlan {
         serde_json::from_slice(&text).ok()
     }
 
+    /// The file of the plan in a directory.
+    pub(crate) fn file(directory: &Path) -> PathBuf {
+        directory.join(FILE_NAME)
+    }
+
     /// Writes the plan into `directory`, and links this program there under its other names.
     pub(crate) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
-        write_if_changed(&directory.join(FILE_NAME), &text)?;
+        write_if_changed(&Self::file(directory), &text)?;
         [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME]
             .iter()
             .try_for_each(|name| link_program(&directory.join(name)))

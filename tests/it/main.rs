@@ -5,6 +5,7 @@
 //! `XHIST_LONG=1`. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod after_run;
+mod again;
 mod answer;
 mod bugs;
 mod builds;
@@ -126,6 +127,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("damage", damage::CASES),
     ("debugger", debugger::CASES),
     ("after_run", after_run::CASES),
+    ("again", again::CASES),
     ("dap", dap::CASES),
     ("diff", diff::CASES),
     ("answer", answer::CASES),

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use xhist_instrument::trigger::Placed;
 use xhist_instrument::{Detail, When};
@@ -15,17 +16,22 @@ use crate::workspace::Workspace;
 
 /// A number that changes when the map is made again from nothing, and all file ids with it.
 fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
-    let path = home.join("epoch");
+    let path = epoch_file(home);
     let known = std::fs::read_to_string(&path).ok().and_then(|text| text.trim().parse().ok());
     match known.filter(|_| map_path.exists()) {
         Some(epoch) => Ok(epoch),
         None => {
-            let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
+            let now = SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
             let epoch = now.as_nanos() as u64;
             write_if_changed(&path, epoch.to_string().as_bytes())?;
             Ok(epoch)
         }
     }
+}
+
+/// Where that number is kept.
+pub(crate) fn epoch_file(home: &Path) -> PathBuf {
+    home.join("epoch")
 }
 
 /// The key of a build: everything that decides what crates are compiled to. Cargo looks at the path of the wrapper, not at
@@ -39,9 +45,7 @@ pub(crate) fn key(
     map: &Path,
     triggers: &[(PathBuf, Placed)],
 ) -> Result<String, Error> {
-    let stamp =
-        |path: &Path| std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
-    let program = plan::program().ok().and_then(|program| stamp(&program));
+    let program = program();
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
     let version = env!("CARGO_PKG_VERSION");
     let epoch = epoch(home, map)?;
@@ -59,6 +63,15 @@ pub(crate) fn key(
         .map_err(|error| Error::step("describing the settings", error))?;
     let choice = (settings, &workspace.dependencies, triggers, wrapper);
     Ok(hash_text(hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}"))))
+}
+
+/// This program, as far as a key depends on it. The time of its inode changes with each link that we make.
+pub(super) fn program() -> Option<(u64, SystemTime)> {
+    stamp(&plan::program().ok()?)
+}
+
+fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
+    std::fs::metadata(path).and_then(|meta| Ok((meta.len(), meta.modified()?))).ok()
 }
 
 fn hash(text: &str) -> u64 {

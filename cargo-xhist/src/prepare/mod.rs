@@ -1,8 +1,11 @@
 //! Everything before cargo runs: the recorder, the instrumented sources in the shadow, and the plan of the wrapper.
 
 pub(crate) mod build_key;
+mod memory;
 pub(crate) mod prepared;
 
+use std::cell::RefCell;
+use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
 use xhist_instrument::MainHash;
@@ -12,14 +15,17 @@ use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::{Placed, Request};
 
 use self::build_key::hash_text;
+use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
 use crate::config;
 use crate::error::Error;
+use crate::facts::{Fact, Facts};
 use crate::keep;
 use crate::plan::{WrapperPlan, write_if_changed};
 use crate::progress::Progress;
 use crate::recorder;
+use crate::recorder::cache::Kept;
 use crate::shadow::Shadow;
 use crate::shadow::program_sources::{Choice, ProgramSources, ShadowSink};
 use crate::workspace::Workspace;
@@ -27,6 +33,7 @@ use crate::workspace::deps;
 use crate::workspace::module_graph::{self, ModuleGraph};
 
 const READING_MAP: &str = "reading the map";
+const MAP: &str = "xhist.map";
 
 /// Wrappers that are kept: one for each choice of what is recorded and how.
 const KEPT_WRAPPERS: usize = 8;
@@ -46,17 +53,54 @@ pub(crate) fn prepare(
     }
     let workspace = &*workspace;
     let triggers = requests(&command.own.settings, workspace.manifests())?;
+    let question = memory::question(command, workspace, &kept, home);
+    let done = match memory::recall(home, &question) {
+        Some(done) => done,
+        None => {
+            let mut facts = Facts::new();
+            let done = prepare_afresh(command, workspace, (home, target_dir), &kept, &progress, &mut facts)?;
+            memory::keep(home, question, facts, done)
+        }
+    };
+    done.notes.shares.iter().for_each(|share| progress.say(share));
+    drop(progress);
+    let in_use = keep::hold(&done.wrappers);
+    keep::prune(&home.join("wrapper"), "", KEPT_WRAPPERS);
+    Ok(Prepared {
+        wrappers: done.wrappers,
+        build: done.build,
+        kept,
+        root: workspace.root.clone(),
+        map: home.join(MAP),
+        map_hash: done.map_hash,
+        has_values: done.has_values,
+        waits: triggers.iter().any(Request::starts),
+        _in_use: in_use,
+    })
+}
+
+/// Prepares without regard to an earlier preparation. `facts` gets what the outcome depends on.
+fn prepare_afresh(
+    command: &Command,
+    workspace: &Workspace,
+    (home, target_dir): (&Path, &Path),
+    kept: &Kept,
+    progress: &Progress,
+    facts: &mut Facts,
+) -> Result<Done, Error> {
     let settings = &command.own.settings;
+    let triggers = requests(settings, workspace.manifests())?;
     let values = ValueSelection::new(&settings.values)
         .map_err(|error| Error::step("reading --values", error.to_string()))?;
     let watches = triggers.iter().any(Request::watches);
     let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
-    let (graph, outcomes, in_dependencies) = analyse(&choice, &triggers, &progress)?;
-    let map = home.join("xhist.map");
+    let mut notes = Notes::default();
+    let (mut graph, outcomes, in_dependencies) = analyse(&choice, &triggers, progress, &mut notes)?;
+    facts.extend(std::mem::take(&mut graph.facts));
+    let map = home.join(MAP);
     let key = build_key::key(command, workspace, &kept.recorders, home, &map, &in_dependencies)?;
     let (shadow, build) = build_key::places(command, home, &key)?;
-    let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map)?;
-    drop(progress);
+    let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map, (facts, &mut notes))?;
     let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
     let plan = WrapperPlan {
         root: workspace.root.clone(),
@@ -71,19 +115,10 @@ pub(crate) fn prepare(
     };
     let wrappers = home.join("wrapper").join(&key);
     plan.install(&wrappers)?;
-    let in_use = keep::hold(&wrappers);
-    keep::prune(&home.join("wrapper"), "", KEPT_WRAPPERS);
-    Ok(Prepared {
-        wrappers,
-        build,
-        kept,
-        root: workspace.root.clone(),
-        map,
-        map_hash: plan.map_hash,
-        has_values: plan.has_values,
-        waits: triggers.iter().any(Request::starts),
-        _in_use: in_use,
-    })
+    let made = [build_key::epoch_file(home), map, WrapperPlan::file(&wrappers)];
+    facts.extend(made.iter().map(|file| Fact::made(file)));
+    facts.extend(written.files.iter().map(|file| Fact::made(&plan.shadow_of(file))));
+    Ok(Done { wrappers, build, map_hash: plan.map_hash, has_values: plan.has_values, notes })
 }
 
 /// Triggers in dependencies, which cargo takes for unchangeable.
@@ -94,6 +129,7 @@ fn analyse(
     choice: &Choice<'_>,
     triggers: &[Request],
     progress: &Progress,
+    notes: &mut Notes,
 ) -> Result<(ModuleGraph, Vec<Outcome>, TriggersInDependencies), Error> {
     let mut graph = xhist_instrument::in_parallel(|| {
         module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
@@ -103,8 +139,9 @@ fn analyse(
     let set = ProgramSources { files: &graph.files, choice };
     let analyses = std::mem::take(&mut graph.analyses);
     let mut outcomes = xhist_instrument::in_parallel(|| pipeline::accept(&set, analyses));
-    let note = |note: &str| eprintln!("note: {note}");
-    report_values(choice, &outcomes, progress);
+    report_values(choice, &outcomes, notes);
+    let notes = RefCell::new(notes);
+    let note = |note: &str| notes.borrow_mut().warn(format!("note: {note}"));
     let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
     let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
     let in_dependencies =
@@ -113,7 +150,7 @@ fn analyse(
 }
 
 /// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.
-fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], progress: &Progress) {
+fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], notes: &mut Notes) {
     let mut counts = ValueCounts::default();
     for outcome in outcomes {
         if let Outcome::Analyzed(analyzed) = outcome {
@@ -121,9 +158,9 @@ fn report_values(choice: &Choice<'_>, outcomes: &[Outcome], progress: &Progress)
         }
     }
     for pattern in choice.values.unused() {
-        eprintln!("note: --values {pattern}: no binding matches");
+        notes.warn(format!("note: --values {pattern}: no binding matches"));
     }
-    counts.share().into_iter().for_each(|share| progress.say(&share));
+    notes.shares.extend(counts.share());
 }
 
 /// The instrumented sources.
@@ -144,10 +181,14 @@ fn write<'a>(
     shadow: &Path,
     target_dir: &Path,
     map_path: &Path,
+    (facts, notes): (&mut Facts, &mut Notes),
 ) -> Result<Written<'a>, Error> {
     let workspace = choice.workspace;
-    let mut map =
-        MapFile::load(map_path, &workspace.root).map_err(|error| Error::step(READING_MAP, error))?;
+    let names = MapFile::new(&workspace.root);
+    let described: HashSet<String> =
+        analysed(graph, &outcomes).map(|(_, path)| names.relative(path)).collect();
+    let map = MapFile::load_without(map_path, &workspace.root, |path| described.contains(path));
+    let mut map = map.map_err(|error| Error::step(READING_MAP, error))?;
     let set = ProgramSources { files: &graph.files, choice };
     let entered = pipeline::number(&set, &mut outcomes, &mut map);
     for outcome in &outcomes {
@@ -155,18 +196,20 @@ fn write<'a>(
             return Err(Error::step(READING_MAP, error.to_string()));
         }
     }
-    let (map_hash, has_values) = (map.hash(), map.has_values());
+    let (map_hash, text) = map.to_text();
+    let has_values = map.has_values();
     let maps = map_path.with_file_name("maps");
-    write_map(map_path, &maps, map_hash, &map.to_text(map_hash))?;
+    write_map(map_path, &maps, map_hash, &text)?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
     let sink = ShadowSink { files: &graph.files, shadow: &shadow, maps: &maps };
     xhist_instrument::in_parallel(|| {
         pipeline::write(&set, &mut outcomes, &entered, MainHash::FromEnv, &sink, || ())
     });
-    report_failures(&set, &outcomes)?;
+    report_failures(&set, &outcomes, notes)?;
     let files: Vec<&Path> = analysed(graph, &outcomes).map(|(_, path)| path).collect();
-    shadow.link(files.iter().copied(), &graph.data)?;
+    facts.extend(shadow.link(files.iter().copied(), &graph.data)?);
+    facts.extend([Fact::made(&kept_map(&maps, map_hash))]);
     let mut names = String::new();
     for (index, path) in analysed(graph, &outcomes) {
         let name = map.relative(path);
@@ -197,21 +240,27 @@ fn mirrored(workspace: &Workspace, graph: &ModuleGraph) -> Vec<PathBuf> {
 /// Writes the map, and a copy under its hash: a dump of an older build can be read as long as the copy is kept.
 fn write_map(path: &Path, maps: &Path, hash: u64, text: &[u8]) -> Result<(), Error> {
     write_if_changed(path, text)?;
-    write_if_changed(&maps.join(format!("{}.map", hash_text(hash))), text)
+    write_if_changed(&kept_map(maps, hash), text)
+}
+
+/// The place of the copy of a map.
+fn kept_map(maps: &Path, hash: u64) -> PathBuf {
+    maps.join(format!("{}.map", hash_text(hash)))
 }
 
 /// Warns of sources that could not be instrumented.
 ///
 /// # Errors
 /// The shadow could not be written.
-fn report_failures(set: &ProgramSources<'_>, outcomes: &[Outcome]) -> Result<(), Error> {
+fn report_failures(set: &ProgramSources<'_>, outcomes: &[Outcome], notes: &mut Notes) -> Result<(), Error> {
     for (index, outcome) in outcomes.iter().enumerate() {
         match outcome {
             Outcome::Failed(Failure::Sink(error)) => {
                 return Err(Error::step("writing the instrumented sources", error.to_string()));
             }
             Outcome::Failed(failure) => {
-                eprintln!("warning: {}; this file runs without history", failure.describe(&set.name(index)));
+                let failure = failure.describe(&set.name(index));
+                notes.warn(format!("warning: {failure}; this file runs without history"));
             }
             Outcome::Analyzed(_) | Outcome::LeftAlone(_) => {}
         }

@@ -4,6 +4,7 @@
 //! builds it in a separate package, so the user's manifests and lock file do not change.
 
 pub(crate) mod cache;
+mod compiler;
 pub(crate) mod sources;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,6 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use qs_core::inserted::{RECORDINGS, VALUES};
 
 use self::cache::{Cache, Kept};
+use self::compiler::Compiler;
 use crate::command;
 use crate::error::{Error, UsageError};
 use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
@@ -40,7 +42,7 @@ pub(crate) fn get(
     hosted.extend(for_dylibs.then_some("portable"));
     hosted.extend(wants_each(|name| std::env::var(name).ok()).then_some("each"));
     let features = Features { hosted: &hosted, bare };
-    let key = key(command, &features)?;
+    let key = key(command, &features, home)?;
     let caches = Cache::all(home.join("cache"));
     if let Some(found) = caches.iter().find_map(|cache| cache.find(&key)) {
         return Ok(found);
@@ -94,19 +96,10 @@ struct Features<'a> {
 }
 
 /// Hash of everything that decides about the machine code of the recorder.
-fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Error> {
-    let rustc = rustc(command);
-    let mut identity = Command::new(&rustc);
-    let mut sysroot = Command::new(&rustc);
-    identity.arg("-vV");
-    sysroot.args(["--print", "sysroot"]);
-    // Both at the same time: each takes some hundredths of a second.
-    let running = sysroot.stdout(Stdio::piped()).stderr(Stdio::null()).spawn();
-    let identity = output(&mut identity)?;
-    let sysroot = running.and_then(std::process::Child::wait_with_output).map_err(cannot_run)?;
-    let sysroot = String::from_utf8_lossy(&sysroot.stdout).trim().to_owned();
+fn key(command: &command::Command, features: &Features<'_>, home: &Path) -> Result<String, Error> {
+    let Compiler { identity, sysroot } = Compiler::get(&rustc(command), home)?;
     // Two builds of a compiler may have the same version.
-    let program = Path::new(&sysroot).join("bin/rustc").metadata();
+    let program = sysroot.join("bin/rustc").metadata();
     let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
     let deciding = crate::config::deciding(command, sources::VARIABLES);
     // `deciding` includes `--config`.
@@ -117,9 +110,10 @@ fn key(command: &command::Command, features: &Features<'_>) -> Result<String, Er
         .filter(|arg| arg.ends_with(".json"));
     let texts: Vec<_> = texts.map(std::fs::read_to_string).filter_map(Result::ok).collect();
     let whole = format!(
-        "{FORMAT} {} {:x} {features:?} {identity} {sysroot} {stamp:?} {deciding} {args:?} {texts:?}",
+        "{FORMAT} {} {:x} {features:?} {identity} {} {stamp:?} {deciding} {args:?} {texts:?}",
         env!("CARGO_PKG_VERSION"),
-        sources::HASH
+        sources::HASH,
+        sysroot.display()
     );
     let mut hash = qs_core::map::Hash::new();
     hash.update(whole.as_bytes());

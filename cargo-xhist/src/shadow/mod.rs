@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
+use crate::facts::Fact;
 use crate::plan::{shadow_of, write_if_changed};
 
 /// The shadow of the user's tree.
@@ -35,12 +36,12 @@ impl<'a> Shadow<'a> {
     }
 
     /// Links everything beside the `written` files on the way up to their base, and `data` files elsewhere. Removes links
-    /// to what is no longer there.
+    /// to what is no longer there. Returns what this depends on, and the directories of the shadow.
     pub(crate) fn link<'p>(
         &self,
         written: impl Iterator<Item = &'p Path>,
         data: &BTreeSet<PathBuf>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<Fact>, Error> {
         let mut directories: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
         for path in written {
             let base = self.base_of(path);
@@ -53,17 +54,21 @@ impl<'a> Shadow<'a> {
                 child = directory;
             }
         }
+        let mut facts = Vec::new();
         for (directory, real) in &directories {
+            facts.push(Fact::names(directory));
             self.link_directory(directory, real)?;
         }
         for path in data.iter().filter(|path| self.base_of(path).is_none()) {
+            facts.push(Fact::presence(path));
             self.make_dirs(path)?;
             let link = shadow_of(self.root, path);
             if link.symlink_metadata().is_err() && path.exists() {
                 make_link(path, &link)?;
             }
         }
-        Ok(())
+        facts.extend(directories.keys().map(|directory| Fact::made(&shadow_of(self.root, directory))));
+        Ok(facts)
     }
 
     /// The outermost mirrored directory that holds `path`.

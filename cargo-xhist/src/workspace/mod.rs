@@ -151,6 +151,21 @@ impl Workspace {
         Ok(())
     }
 
+    /// All that is known of the project, as a text that is the same for the same project.
+    pub(crate) fn description(&self) -> String {
+        let Workspace { root, target_dir, packages, targets, dependencies, has_dylib, has_outside, .. } =
+            self;
+        let Workspace { bare_features, settings, .. } = self;
+        let of_manifest = |manifest: &ManifestSettings| (manifest.dir.clone(), manifest.settings.clone());
+        let of_package = |Member { directory, name, settings }: &Member| {
+            format!("{directory:?} {name:?} {:?}", settings.iter().map(of_manifest).collect::<Vec<_>>())
+        };
+        let packages: Vec<_> = packages.iter().map(of_package).collect();
+        let settings = settings.as_ref().map(of_manifest);
+        let project = (root, target_dir, packages, targets, dependencies, settings);
+        format!("{project:?} {has_dylib} {has_outside} {bare_features:?}")
+    }
+
     /// The settings of all manifests.
     pub(crate) fn manifests(&self) -> impl Iterator<Item = &ManifestSettings> {
         self.packages.iter().flat_map(|member| &member.settings)

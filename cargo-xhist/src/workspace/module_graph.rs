@@ -10,6 +10,7 @@ use rayon::prelude::*;
 
 use xhist_instrument::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze_among};
 
+use crate::facts::Fact;
 use crate::workspace::Workspace;
 
 /// The files that the targets are made of.
@@ -21,6 +22,8 @@ pub(crate) struct ModuleGraph {
     pub(crate) analyses: Vec<Result<Analysis, Refusal>>,
     /// Files that macros read as data.
     pub(crate) data: BTreeSet<PathBuf>,
+    /// What was read and looked for.
+    pub(crate) facts: Vec<Fact>,
 }
 
 /// A source file of a crate.
@@ -38,6 +41,7 @@ struct Growing {
     files: BTreeMap<PathBuf, Analysed>,
     data: BTreeSet<PathBuf>,
     macros: Macros,
+    facts: Vec<Fact>,
 }
 
 /// A file that was read.
@@ -99,9 +103,12 @@ impl Growing {
             .filter(|visit| !self.files.contains_key(&visit.file))
             .map(|visit| (visit.file.as_path(), visit))
             .collect();
-        let texts: Vec<_> = new
-            .into_par_iter()
-            .filter_map(|(path, visit)| Some((path, visit.included, std::fs::read(path).ok()?)))
+        let read: Vec<_> =
+            new.into_par_iter().map(|(path, visit)| (path, visit.included, Fact::text(path))).collect();
+        self.facts.extend(read.iter().map(|(.., (fact, _))| fact.clone()));
+        let texts: Vec<_> = read
+            .into_iter()
+            .filter_map(|(path, included, (_, text))| Some((path, included, text?)))
             .collect();
         texts.iter().for_each(|(path, _, text)| self.macros.add_file(path, text));
         let macros = &self.macros;
@@ -129,8 +136,10 @@ impl Growing {
         };
         let directory = visit.file.parent().unwrap_or(Path::new(""));
         let modules = analysis.modules.iter().flat_map(|module| candidates(visit, directory, module));
-        let mut next: Vec<Visit> = modules
-            .filter(|(file, _)| file.is_file())
+        let (files, others): (Vec<_>, Vec<_>) = modules.partition(|(file, _)| file.is_file());
+        self.facts.extend(others.iter().map(|(file, _)| Fact::presence(file)));
+        let mut next: Vec<Visit> = files
+            .into_iter()
             .map(|(file, owns_directory)| Visit::new(file, owns_directory, visit.edition2015))
             .collect();
         for include in &analysis.includes {
@@ -146,7 +155,7 @@ impl Growing {
 
     /// The whole graph. Most macros are defined before the calls; files that call later ones are analysed again.
     fn finish(self, options: &(impl Fn(&Path) -> Options + Sync)) -> ModuleGraph {
-        let Self { mut files, data, macros } = self;
+        let Self { mut files, data, macros, facts } = self;
         // A file that is code and data at once would change as data.
         files.retain(|path, _| !data.contains(path));
         files.par_iter_mut().for_each(|(path, file)| {
@@ -158,7 +167,7 @@ impl Growing {
             (ModuleFile { path, text, edition2015 }, analysis)
         };
         let (files, analyses) = files.into_iter().map(split).unzip();
-        ModuleGraph { files, analyses, data }
+        ModuleGraph { files, analyses, data, facts }
     }
 }
 

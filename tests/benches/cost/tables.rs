@@ -1,7 +1,7 @@
 //! What is printed. Every number comes from a measurement of this run.
 
 use crate::programs::Program;
-use crate::variants::{BEFORE, NOW, OFF, THEN, Variant};
+use crate::variants::{NOW, THEN, Variant};
 use crate::{Measured, PLAIN, Profile, ring};
 
 /// Width of a column.
@@ -27,14 +27,10 @@ const fn aim(
     Aim { what, profile, most, measured }
 }
 
-const AIMS: [Aim; 11] = [
+const AIMS: [Aim; 7] = [
     aim("time, crates", "release", 1.8, |profile| profile.mean(NOW)),
     aim("time, the dearest program", "release", 3.0, |profile| profile.worst(NOW)),
     aim("time, crates", "dev", 1.35, |profile| profile.mean(NOW)),
-    aim("time with XHIST=off, crates", "release", 1.2, |profile| profile.mean(OFF)),
-    aim("time with XHIST=off, crates", "dev", 1.2, |profile| profile.mean(OFF)),
-    aim("time before --start-at, crates", "release", 1.2, |profile| profile.mean(BEFORE)),
-    aim("time before --start-at, crates", "dev", 1.2, |profile| profile.mean(BEFORE)),
     aim("time to compile", "release", 1.15, |profile| profile.compile(NOW)),
     aim("time to compile", "dev", 1.15, |profile| profile.compile(NOW)),
     aim("size of the binary", "release", 1.3, |profile| profile.binary(NOW)),

@@ -71,8 +71,8 @@ pub const COLUMNS: [Column; 12] = [
 /// The commit whose recorder today's is compared with.
 pub const THEN: &str = "410ce89";
 pub const NOW: &str = "now";
-pub const OFF: &str = "off";
-pub const BEFORE: &str = "before";
+const OFF: &str = "off";
+const BEFORE: &str = "before";
 
 /// Optimised as far as its own speed matters: what it makes does not depend on this.
 const THEN_PROFILE: &str = "--config profile.release.debug=false --config profile.release.opt-level=1";

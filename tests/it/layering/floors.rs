@@ -111,7 +111,16 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "cargo-xhist",
         &[
-            &["error.rs", "exit_code.rs", "keep.rs", "names.rs", "output", "progress.rs", "signals.rs"],
+            &[
+                "error.rs",
+                "exit_code.rs",
+                "facts.rs",
+                "keep.rs",
+                "names.rs",
+                "output",
+                "progress.rs",
+                "signals.rs",
+            ],
             &["command", "plan.rs"],
             &["config.rs", "post_run", "workspace", "wrapper"],
             &["clean.rs", "recorder", "runner.rs", "shadow"],

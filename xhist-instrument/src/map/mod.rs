@@ -105,6 +105,18 @@ impl MapFile {
     /// # Errors
     /// The file cannot be read, or is not a map.
     pub fn load(path: &Path, root: &Path) -> Result<Self, MapError> {
+        Self::load_without(path, root, |_| false)
+    }
+
+    /// Like [`Self::load`], without the statements of files that the caller describes again, by their paths in the map.
+    ///
+    /// # Errors
+    /// The errors of [`Self::load`].
+    pub fn load_without(
+        path: &Path,
+        root: &Path,
+        is_replaced: impl Fn(&str) -> bool,
+    ) -> Result<Self, MapError> {
         let mut map = Self::new(root);
         let unreadable = |error| MapError::Read(path.to_path_buf(), error);
         let file = match File::open(path) {
@@ -112,9 +124,16 @@ impl MapFile {
             file => file.map_err(unreadable)?,
         };
         let (mut old_root, mut carried) = (PathBuf::new(), HashMap::new());
+        let mut skips = false;
         for (index, line) in io::BufReader::new(file).lines().enumerate() {
-            let result = map.read_line(index, &line.map_err(unreadable)?, &mut old_root, &mut carried);
+            let line = line.map_err(unreadable)?;
+            let is_file = line.starts_with(r#"{"file""#);
+            if skips && !is_file {
+                continue;
+            }
+            let result = map.read_line(index, &line, &mut old_root, &mut carried);
             result.map_err(|what| MapError::Line(path.to_path_buf(), index + 1, what))?;
+            skips = is_file && map.files.last().is_some_and(|file| is_replaced(&file.path));
         }
         Ok(map)
     }
@@ -380,19 +399,27 @@ impl MapFile {
         mains.join(" ")
     }
 
-    fn write_to(&self, hash: u64, mains: &str, out: &mut impl io::Write) -> io::Result<()> {
+    /// The first line.
+    fn head(&self, hash: u64, mains: &str) -> String {
         let (version, root) = (self.version(), self.root.to_string_lossy());
         let tool = Text::plain(env!("CARGO_PKG_VERSION"));
         let head = Head { version, hash, root: Text::plain(&root), tool, mains: Text::plain(mains) };
-        writeln!(out, "{}", Line::Head(head))?;
+        Line::Head(head).to_string()
+    }
+
+    fn write_to(&self, hash: u64, mains: &str, out: &mut impl io::Write) -> io::Result<()> {
+        writeln!(out, "{}", self.head(hash, mains))?;
         self.parts().try_for_each(|part| out.write_all(part.as_bytes()))
     }
 
-    /// The text of the map file, for programs that get the hash when they are compiled.
-    pub fn to_text(&self, hash: u64) -> Vec<u8> {
-        let mut text = Vec::new();
-        self.write_to(hash, "", &mut text).expect("writing to memory does not fail");
-        text
+    /// The hash, and the text of the map file, for programs that get the hash when they are compiled.
+    pub fn to_text(&self) -> (u64, Vec<u8>) {
+        let mut hash = Hash::new();
+        let parts: Vec<String> = self.parts().inspect(|part| hash.update(part.as_bytes())).collect();
+        let hash = hash.finish();
+        let mut text = format!("{}\n", self.head(hash, "")).into_bytes();
+        parts.iter().for_each(|part| text.extend(part.as_bytes()));
+        (hash, text)
     }
 
     /// Replaces the map file. [`crate::map::kept_maps`] keeps a copy of the previous one. An equal file stays untouched.
@@ -497,7 +524,9 @@ mod tests {
     use super::*;
 
     fn to_text(map: &MapFile) -> String {
-        String::from_utf8(map.to_text(map.hash())).unwrap()
+        let (hash, text) = map.to_text();
+        assert_eq!(hash, map.hash());
+        String::from_utf8(text).unwrap()
     }
 
     fn ids(map: &mut MapFile, path: &str, lines: u32) -> Vec<u16> {
@@ -661,6 +690,23 @@ mod tests {
         let again = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(to_text(&again), to_text(&map));
         assert!(again.has_statements("a.rs") && !again.has_statements("b.rs"));
+    }
+
+    #[test]
+    fn statements_that_are_described_again_are_not_read() {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("xhist.map");
+        let mut map = MapFile::new(Path::new("/r"));
+        for (path, text) in [("a.rs", "fn a() { b(); }"), ("b.rs", "fn c() { d(); }")] {
+            let packed = Packed::new(&crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap());
+            map.numbers(path, &packed, 1).unwrap();
+            map.set_sites(path, packed);
+        }
+        map.write(map.hash(), &file).unwrap();
+        let mut without = MapFile::load_without(&file, Path::new("/r"), |path| path == "a.rs").unwrap();
+        assert!(!without.has_statements("a.rs") && without.has_statements("b.rs"));
+        let first = |map: &mut MapFile, path| map.numbers_for(path, 1, [1, 0]).unwrap().first;
+        assert_eq!([first(&mut without, "a.rs"), first(&mut without, "b.rs")], [1, 18], "numbers stay");
     }
 
     #[test]
