@@ -43,9 +43,8 @@ fuzz_target!(|input: &[u8]| {
     let Some((&len, rest)) = input.split_first() else { return };
     let (moves, image) = rest.split_at(usize::from(len).min(rest.len()));
     let shared = SharedRecording::default();
-    let mut options = Options::default();
-    options.report = Some(ReportKind::Recording);
-    options.recording = Some(shared.clone());
+    let recording = Some(shared.clone());
+    let mut options = Options { report: Some(ReportKind::Recording), recording, ..Options::default() };
     options.read.maps.given = Some(map());
     let (mut out, mut notes) = (Vec::new(), Vec::new());
     let _ = report(image, &options, &mut out, &mut notes);
