@@ -9,8 +9,8 @@ use xhist_instrument::{
 };
 
 fuzz_target!(|text: &[u8]| {
-    let (edition2015, triggers) = (text.len() % 2 == 0, text.len() % 3 == 0);
-    let detail = if text.len() % 5 == 0 { Detail::Function } else { Detail::Statement };
+    let (edition2015, triggers) = (text.len().is_multiple_of(2), text.len().is_multiple_of(3));
+    let detail = if text.len().is_multiple_of(5) { Detail::Function } else { Detail::Statement };
     let options = Options { edition2015, detail, triggers, ..Options::default() };
     let Ok(mut analysis) = analyze(text, &options) else { return };
     if triggers {
