@@ -18,14 +18,14 @@ pub mod prelude { pub use crate::show; }
 
 /// Calls that do nothing.
 const RECORDER: &str = "
-pub fn s<const F: u16, const L: u16, const W: u32>() {}
-pub fn a<const F: u16, const L: u16, const W: u32>() {}
-pub fn p<const F: u16, const L: u16, const W: u32>() {}
-pub fn c<const F: u16, const L: u16, const W: u32>() {}
-pub fn e<const F: u16, const L: u16, const W: u32>() {}
-pub fn ae<const F: u16, const L: u16, const W: u32>() {}
-pub fn pe<const F: u16, const L: u16, const W: u32>() {}
-pub fn ce<const F: u16, const L: u16, const W: u32>() {}
+pub fn s(_: u64) {}
+pub fn a(_: u64) {}
+pub fn p(_: u64) {}
+pub fn c(_: u64) {}
+pub fn e(_: u64) {}
+pub fn ae(_: u64) {}
+pub fn pe(_: u64) {}
+pub fn ce(_: u64) {}
 pub fn m(_: u64) {}
 ";
 

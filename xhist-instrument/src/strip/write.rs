@@ -80,8 +80,9 @@ impl<'t> RemainderWriter<'_, 't> {
     fn run(&mut self, removals: &[(Range<usize>, Removal)], tokens: Range<usize>) {
         let (before, after) = (self.blanks(tokens.start), self.blanks(tokens.end));
         let is_exact = removals.iter().all(|(_, removal)| *removal == Removal::Exact);
-        // This tool inserts exact calls next to code, never between blanks.
-        if is_exact && (after.is_empty() || before.is_empty() && tokens.start > 0) {
+        // This tool inserts exact calls next to code or at the start of a line, never between blanks.
+        let is_beside = before.is_empty() && tokens.start > 0 || before.ends_with(b"\n") || after.is_empty();
+        if is_exact && is_beside {
             for (range, _) in removals {
                 self.copy(self.tokens.list[range.start].range.start, range.start);
                 self.done = self.tokens.list[range.end - 1].range.end;
