@@ -1,6 +1,7 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
 mod detail;
+mod kinds;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,8 +13,8 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, cargo_for_target,
-    has_compiler, line_of, other_cargo, recorded, report, repository, tries,
+    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
+    recorded, report, repository, tries,
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
@@ -35,7 +36,16 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v),
-    Case::needing("recorder_and_sample_compile_for_each_kind_of_core", NEEDS, kinds_of_cores),
+    Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
+        kinds::compiles("thumbv6m-none-eabi")
+    }),
+    Case::needing("recorder_with_sample_compiles_for_cortex_m3", NEEDS, || {
+        kinds::compiles("thumbv7m-none-eabi")
+    }),
+    Case::needing("recorder_with_sample_compiles_for_cortex_m4f", NEEDS, || {
+        kinds::compiles("thumbv7em-none-eabihf")
+    }),
+    Case::needing("recorder_compiles_for_risc_v", NEEDS, || kinds::compiles("riscv32imac-unknown-none-elf")),
 ];
 
 /// Register numbers.
@@ -583,30 +593,4 @@ fn cost_risc_v() {
     // The constant is one or two more, a far call two.
     println!("{most} instructions a statement on RISC-V, and up to 4 of its call");
     assert!((1..=20).contains(&most), "{times:?}");
-}
-
-/// The recorder for each kind of core with all that it can have; the other features are the same for all. The sample runs on
-/// a Cortex-M3 only.
-fn kinds_of_cores() {
-    const EVERY: [&str; 2] = ["trace,single-core,keep,memory,qutest", "trace"];
-    const OTHERS: [&str; 3] = ["", "trace,single-core,keep", "trace,memory,qutest"];
-    let compile = |target: &str, directory: &str, command: &str| {
-        let cargo = cargo_for_target(target, "", &repository().join(directory), command);
-        cargo.arg("--target-dir").arg(repository().join("target/bare")).succeed();
-    };
-    let arm = ["thumbv6m-none-eabi", "thumbv7m-none-eabi", "thumbv7em-none-eabihf"];
-    for target in arm.into_iter().chain(["riscv32imac-unknown-none-elf"]) {
-        if !has_compiler(target) {
-            println!("no compiler for {target}");
-            continue;
-        }
-        let others = OTHERS.iter().filter(|_| target == "thumbv7m-none-eabi");
-        for features in EVERY.iter().chain(others) {
-            let features = format!("--no-default-features --features={features}");
-            compile(target, ".", &format!("build --quiet -p xhist-rt {features}"));
-        }
-        if arm.contains(&target) {
-            compile(target, "samples/firmware-cortex-m", "check --quiet");
-        }
-    }
 }

@@ -120,7 +120,7 @@ fn used(package: &Package) -> impl Iterator<Item = &str> {
 }
 
 fn is_ours(name: &str) -> bool {
-    name == "xhist-tests" || TABLE.iter().any(|row| row.name == name)
+    ["xhist-fuzz", "xhist-tests"].contains(&name) || TABLE.iter().any(|row| row.name == name)
 }
 
 fn dependencies() {

@@ -1,0 +1,26 @@
+//! The recorder on kinds of cores that no emulator runs here: it compiles.
+
+use xhist_tests::{cargo_for_target, has_compiler, repository};
+
+/// The recorder with all that it can have on this kind of core; the other features are the same for all. The sample runs on
+/// a Cortex-M3 only.
+pub(super) fn compiles(target: &str) {
+    const EVERY: [&str; 2] = ["trace,single-core,keep,memory,qutest", "trace"];
+    const OTHERS: [&str; 3] = ["", "trace,single-core,keep", "trace,memory,qutest"];
+    let compile = |directory: &str, command: &str| {
+        let cargo = cargo_for_target(target, "", &repository().join(directory), command);
+        cargo.arg("--target-dir").arg(repository().join("target/bare")).succeed();
+    };
+    if !has_compiler(target) {
+        println!("no compiler for {target}");
+        return;
+    }
+    let others = OTHERS.iter().filter(|_| target == "thumbv7m-none-eabi");
+    for features in EVERY.iter().chain(others) {
+        let features = format!("--no-default-features --features={features}");
+        compile(".", &format!("build --quiet -p xhist-rt {features}"));
+    }
+    if target.starts_with("thumb") {
+        compile("samples/firmware-cortex-m", "check --quiet");
+    }
+}
