@@ -1,8 +1,8 @@
 //! What a result depends on in the file system, so that it is known without reading whether the result still holds.
 //!
-//! A file is taken for unchanged by its [`Stamp`]. The stamp has the time of the inode, which no program can set back, so an
+//! A file is taken for unchanged by its [`FileStamp`]. The stamp has the time of the inode, which no program can set back, so an
 //! edit of the same length whose time of modification is restored is noticed. Clocks of file systems tick: a file that
-//! changed shortly before it was looked at may change again within the same tick. Such a file is read.
+//! changed just before it was looked at may change again within the same tick. Such a file is read.
 
 use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_secs(2);
 
 /// The state of a file, without its contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Stamp {
+pub(crate) struct FileStamp {
     file: [u64; 2],
     len: u64,
     modified: [i64; 2],
@@ -28,7 +28,7 @@ pub(crate) struct Stamp {
 pub(crate) struct Fact {
     path: PathBuf,
     kind: Kind,
-    stamp: Option<Stamp>,
+    stamp: Option<FileStamp>,
     /// What was read there.
     sum: u64,
 }
@@ -41,7 +41,7 @@ enum Kind {
     Names,
     /// Whether there is a file, something else or nothing.
     Presence,
-    /// A file or directory that we made: nobody else writes it.
+    /// A file or directory that we made: nothing else writes it.
     Made,
 }
 
@@ -53,14 +53,14 @@ pub(crate) struct Facts {
     all: Vec<Fact>,
 }
 
-impl Stamp {
+impl FileStamp {
     /// The state of what a path leads to.
-    pub(crate) fn of(path: &Path) -> Option<Stamp> {
-        path.metadata().ok().map(|meta| Stamp::new(&meta))
+    pub(crate) fn of(path: &Path) -> Option<FileStamp> {
+        path.metadata().ok().map(|meta| FileStamp::new(&meta))
     }
 
-    fn new(meta: &std::fs::Metadata) -> Stamp {
-        Stamp {
+    fn new(meta: &std::fs::Metadata) -> FileStamp {
+        FileStamp {
             file: [meta.dev(), meta.ino()],
             len: meta.len(),
             modified: [meta.mtime(), meta.mtime_nsec()],
@@ -81,7 +81,7 @@ impl Stamp {
 impl Fact {
     /// Reads a file.
     pub(crate) fn text(path: &Path) -> (Fact, Option<Vec<u8>>) {
-        let stamp = Stamp::of(path);
+        let stamp = FileStamp::of(path);
         let text = std::fs::read(path).ok();
         let sum = text.as_deref().map_or(0, sum);
         (Fact { path: path.to_path_buf(), kind: Kind::Text, stamp, sum }, text)
@@ -89,7 +89,7 @@ impl Fact {
 
     /// The names in a directory.
     pub(crate) fn names(path: &Path) -> Fact {
-        let stamp = Stamp::of(path);
+        let stamp = FileStamp::of(path);
         let entries = std::fs::read_dir(path).into_iter().flatten().flatten();
         let mut names: Vec<_> = entries.map(|entry| entry.file_name()).collect();
         names.sort();
@@ -105,7 +105,7 @@ impl Fact {
 
     /// What we made there.
     pub(crate) fn made(path: &Path) -> Fact {
-        let stamp = path.symlink_metadata().ok().map(|meta| Stamp::new(&meta));
+        let stamp = path.symlink_metadata().ok().map(|meta| FileStamp::new(&meta));
         Fact { path: path.to_path_buf(), kind: Kind::Made, stamp, sum: 0 }
     }
 
@@ -114,7 +114,7 @@ impl Fact {
         let path = &self.path;
         let now = match self.kind {
             Kind::Text | Kind::Names => {
-                let stamp = Stamp::of(path);
+                let stamp = FileStamp::of(path);
                 let is_settled = stamp.is_none_or(|stamp| stamp.is_settled(begun));
                 if is_settled && stamp == self.stamp {
                     return Some(self.clone());
@@ -218,7 +218,7 @@ mod tests {
         assert!(!spares, "it is too young");
         let fact = Fact { stamp: None, ..Fact::text(&file).0 };
         let (renewed, spares) = settled([fact]).renewed().expect("nothing changed");
-        assert!(spares && renewed.all[0].stamp == Stamp::of(&file));
+        assert!(spares && renewed.all[0].stamp == FileStamp::of(&file));
         let (_, spares) = settled(renewed.all).renewed().expect("nothing changed");
         assert!(!spares);
     }

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use super::build_key;
 use crate::command::Command;
 use crate::config;
-use crate::facts::{Facts, Stamp};
+use crate::facts::{Facts, FileStamp};
 use crate::plan;
 use crate::recorder::cache::Kept;
 use crate::workspace::Workspace;
@@ -67,7 +67,7 @@ pub(crate) fn question(command: &Command, workspace: &Workspace, kept: &Kept, ho
         .recorders
         .iter()
         .map(|(target, recorder)| {
-            let stamps: Vec<_> = recorder.libraries().map(Stamp::of).collect();
+            let stamps: Vec<_> = recorder.libraries().map(FileStamp::of).collect();
             (target, recorder, stamps)
         })
         .collect();

@@ -7,9 +7,8 @@ use std::process::{Command, Stdio};
 
 use serde::{Deserialize, Serialize};
 
-use super::{cannot_run, output};
 use crate::error::Error;
-use crate::facts::Stamp;
+use crate::facts::FileStamp;
 use crate::plan::write_if_changed;
 
 const FILE: &str = "compiler";
@@ -65,6 +64,19 @@ impl Compiler {
     }
 }
 
+/// The output of a compiler that describes itself.
+pub(super) fn output(rustc: &mut Command) -> Result<String, Error> {
+    let output = rustc.output().map_err(cannot_run)?;
+    if !output.status.success() {
+        return Err(Error::step("asking rustc for its version", String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+fn cannot_run(error: std::io::Error) -> Error {
+    Error::step("running the compiler", error)
+}
+
 /// Everything that decides which compiler answers to this name; `None` if that is not known.
 fn program(rustc: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
     let path = if Path::new(rustc).components().count() > 1 {
@@ -73,11 +85,11 @@ fn program(rustc: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> Option
         let directories = variable("PATH")?;
         std::env::split_paths(&directories).map(|path| path.join(rustc)).find(|path| path.is_file())?
     };
-    let stamp = Stamp::of(&path)?;
+    let stamp = FileStamp::of(&path)?;
     let chosen = match (variable("RUSTUP_HOME"), variable("RUSTUP_TOOLCHAIN")) {
         (Some(home), Some(toolchain)) => {
             let real = Path::new(&home).join("toolchains").join(toolchain).join("bin/rustc");
-            Some((Stamp::of(&real)?, real))
+            Some((FileStamp::of(&real)?, real))
         }
         // Rustup looks for the toolchain in files and settings of its own.
         _ if path.with_file_name("rustup").exists() => return None,

@@ -16,7 +16,7 @@ use std::process::{Command, ExitCode, Stdio};
 use qs_core::inserted::{RECORDINGS, VALUES};
 
 use self::cache::{Cache, Kept};
-use self::compiler::Compiler;
+use self::compiler::{Compiler, output};
 use crate::command;
 use crate::error::{Error, UsageError};
 use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
@@ -185,19 +185,6 @@ pub(crate) fn targets(
 /// The compiler that cargo will call.
 fn rustc(command: &command::Command) -> OsString {
     crate::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
-}
-
-/// The output of a compiler that describes itself.
-fn output(rustc: &mut Command) -> Result<String, Error> {
-    let output = rustc.output().map_err(cannot_run)?;
-    if !output.status.success() {
-        return Err(Error::step("asking rustc for its version", String::from_utf8_lossy(&output.stderr)));
-    }
-    Ok(String::from_utf8_lossy(&output.stdout).into_owned())
-}
-
-fn cannot_run(error: std::io::Error) -> Error {
-    Error::step("running the compiler", error)
 }
 
 /// Makes cargo write all its output to this directory, whatever its configuration says.
