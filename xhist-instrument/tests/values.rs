@@ -24,7 +24,7 @@ fn marked(text: &str, args: &[&str]) -> String {
     let mut parts = text.split("::xhist_rt::");
     let mut marked = parts.next().unwrap().to_owned();
     for part in parts {
-        let (name, rest) = part.split_once("::<").unwrap();
+        let (name, rest) = part.split_once("::<").or_else(|| part.split_once('(')).unwrap();
         let (arguments, behind) = rest.split_once(");").unwrap();
         match arguments.split_once(",_>(&") {
             Some((number, value)) => marked += &format!("<{name} {number} {value}>{behind}"),
