@@ -16,6 +16,7 @@ use crate::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
 use crate::notes;
 use crate::output::relay::Relay;
 use crate::post_run;
+use crate::prepare::const_fns;
 use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
@@ -43,15 +44,20 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     };
     let home = target_dir.join("xhist");
     std::fs::create_dir_all(&home).map_err(Error::file("create", &home))?;
-    let prepared = {
-        // Two runs at once must not write the same files.
-        let lock = home.join("lock");
-        let file = File::create(&lock).map_err(Error::file("create", &lock))?;
-        file.lock().map_err(Error::file("lock", &lock))?;
-        prepare(&command, &mut workspace, &home, &target_dir)?
-    };
-    notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
-    call_cargo(&command, &workspace, &home, &prepared)
+    loop {
+        let prepared = {
+            // Two runs at once must not write the same files.
+            let lock = home.join("lock");
+            let file = File::create(&lock).map_err(Error::file("create", &lock))?;
+            file.lock().map_err(Error::file("lock", &lock))?;
+            prepare(&command, &mut workspace, &home, &target_dir)?
+        };
+        notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
+        // Each turn finds another name, so the loop ends.
+        if let Some(code) = call_cargo(&command, &workspace, &home, &prepared)? {
+            return Ok(code);
+        }
+    }
 }
 
 /// Prints a text on stdout. A reader that closes the pipe early is not an error.
@@ -60,13 +66,14 @@ fn print(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built.
+/// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built. `None`: the compiler
+/// needs functions as constants that had lost the keyword, so the build is repeated with it.
 fn call_cargo(
     command: &Command,
     workspace: &Workspace,
     home: &Path,
     prepared: &Prepared,
-) -> Result<ExitCode, Error> {
+) -> Result<Option<ExitCode>, Error> {
     let mut cargo = recorder::cargo();
     cargo.args(command.verb.words());
     recorder::build_in(&mut cargo, command, &prepared.build)?;
@@ -95,6 +102,9 @@ fn call_cargo(
     drop(cargo);
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
     let results = relay.map(Relay::finish);
+    if !status.success() && const_fns::was_refused(home, &prepared.wrappers)? {
+        return Ok(None);
+    }
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);
@@ -106,7 +116,7 @@ fn call_cargo(
         notes::how_to_run(command, workspace, home, prepared);
     }
     notes::generated(command, home, &prepared.wrappers);
-    Ok(exit_code(status))
+    Ok(Some(exit_code(status)))
 }
 
 /// Makes the directory of the run, and sets the recorder's variables for the traced program. The user's own values stay.

@@ -14,6 +14,7 @@ mod checks;
 mod children;
 mod clock;
 mod commands;
+mod const_fns;
 mod crates;
 mod crowds;
 mod damage;
@@ -128,6 +129,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("debugger", debugger::CASES),
     ("after_run", after_run::CASES),
     ("again", again::CASES),
+    ("const_fns", const_fns::CASES),
     ("dap", dap::CASES),
     ("diff", diff::CASES),
     ("answer", answer::CASES),

@@ -31,6 +31,7 @@ pub use macros::Macros;
 pub use options::{Detail, MainHash, Options, Settings, Tasks, ValueBytes, Values, When};
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use site::analysis::Analysis;
+pub use site::constness::{Constness, removable};
 pub use site::packed::Packed;
 pub use site::value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 pub use site::{
@@ -40,6 +41,7 @@ pub use strip::{Stripped, strip, try_strip};
 pub use text::stack::in_parallel;
 pub use trigger::{RequestProblem, TriggerError, UnknownValue};
 
+use site::constness;
 use syntax::Code;
 use text::{BadPrefix, LineIndex};
 
@@ -64,6 +66,26 @@ pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<
     })
 }
 
+/// Like [`analyze_among`], for a text whose functions lose the keyword `const` at these offsets: their statements are recorded
+/// like others. [`removable`] names the offsets.
+///
+/// # Errors
+/// The errors of [`analyze`]. There is another word at one of the offsets.
+pub fn analyze_without_const(
+    text: &[u8],
+    keywords: &[usize],
+    options: &Options,
+    macros: &Macros,
+) -> Result<Analysis, Refusal> {
+    let shown = constness::without(text, keywords).ok_or_else(foreign)?;
+    let analysis = analyze_among(&shown, options, macros)?;
+    Ok(Analysis { without_const: keywords.to_vec(), ..analysis })
+}
+
+fn foreign() -> Refusal {
+    Refusal::of_file(RefusalReason::ForeignAnalysis)
+}
+
 /// Writes the statements of an analysis into its text.
 ///
 /// # Errors
@@ -77,8 +99,9 @@ pub fn instrument(
     if analysis.sites.is_empty() && analysis.main_at.is_empty() {
         return Ok(text.to_vec());
     }
-    let result = insert::splice::splice(text, analysis, numbers, options)?;
-    strip::proof::prove(text, analysis.tokens, &result)?;
+    let text = constness::without(text, &analysis.without_const).ok_or_else(foreign)?;
+    let result = insert::splice::splice(&text, analysis, numbers, options)?;
+    strip::proof::prove(&text, analysis.tokens, &result)?;
     Ok(result)
 }
 

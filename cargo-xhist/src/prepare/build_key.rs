@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
-use xhist_instrument::trigger::Placed;
 use xhist_instrument::{Detail, When};
 
 use crate::command::Command;
@@ -43,7 +42,7 @@ pub(crate) fn key(
     recorders: &BTreeMap<String, Recorder>,
     home: &Path,
     map: &Path,
-    triggers: &[(PathBuf, Placed)],
+    changes_in_dependencies: impl std::fmt::Debug,
 ) -> Result<String, Error> {
     let program = program();
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
@@ -61,7 +60,7 @@ pub(crate) fn key(
         .collect();
     let settings = serde_json::to_string(&(command.own.settings.over([]), members))
         .map_err(|error| Error::step("describing the settings", error))?;
-    let choice = (settings, &workspace.dependencies, triggers, wrapper);
+    let choice = (settings, &workspace.dependencies, changes_in_dependencies, wrapper);
     Ok(hash_text(hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}"))))
 }
 

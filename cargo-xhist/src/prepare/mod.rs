@@ -1,6 +1,7 @@
 //! Everything before cargo runs: the recorder, the instrumented sources in the shadow, and the plan of the wrapper.
 
 pub(crate) mod build_key;
+pub(crate) mod const_fns;
 mod memory;
 pub(crate) mod prepared;
 
@@ -15,6 +16,7 @@ use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::{Placed, Request};
 
 use self::build_key::hash_text;
+use self::const_fns::{Freed, Needed};
 use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
@@ -95,10 +97,20 @@ fn prepare_afresh(
     let watches = triggers.iter().any(Request::watches);
     let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
     let mut notes = Notes::default();
-    let (mut graph, outcomes, in_dependencies) = analyse(&choice, &triggers, progress, &mut notes)?;
+    let needed = Needed::load(home);
+    facts.extend([needed.fact()]);
+    let (mut graph, outcomes, in_dependencies, freed) =
+        analyse(&choice, &triggers, &needed, progress, &mut notes)?;
     facts.extend(std::mem::take(&mut graph.facts));
     let map = home.join(MAP);
-    let key = build_key::key(command, workspace, &kept.recorders, home, &map, &in_dependencies)?;
+    let key = build_key::key(
+        command,
+        workspace,
+        &kept.recorders,
+        home,
+        &map,
+        (&in_dependencies, &freed.in_dependencies),
+    )?;
     let (shadow, build) = build_key::places(command, home, &key)?;
     let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map, (facts, &mut notes))?;
     let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
@@ -111,6 +123,7 @@ fn prepare_afresh(
         user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: hash_text(written.map_hash),
         has_values: written.has_values,
+        freed: freed.names,
         file_names: written.names,
     };
     let wrappers = home.join("wrapper").join(&key);
@@ -121,20 +134,24 @@ fn prepare_afresh(
     Ok(Done { wrappers, build, map_hash: plan.map_hash, has_values: plan.has_values, notes })
 }
 
-/// Triggers in dependencies, which cargo takes for unchangeable.
+/// Triggers in dependencies.
 type TriggersInDependencies = Vec<(PathBuf, Placed)>;
 
 /// Collects and analyses the sources, and places the triggers.
 fn analyse(
     choice: &Choice<'_>,
     triggers: &[Request],
+    needed: &Needed,
     progress: &Progress,
     notes: &mut Notes,
-) -> Result<(ModuleGraph, Vec<Outcome>, TriggersInDependencies), Error> {
+) -> Result<(ModuleGraph, Vec<Outcome>, TriggersInDependencies, Freed), Error> {
     let mut graph = xhist_instrument::in_parallel(|| {
         module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
             progress.step(format!("instrumenting {files} files"));
         })
+    });
+    let freed = xhist_instrument::in_parallel(|| {
+        const_fns::free(&mut graph, choice.workspace, needed, &|file| choice.options_of(file))
     });
     let set = ProgramSources { files: &graph.files, choice };
     let analyses = std::mem::take(&mut graph.analyses);
@@ -146,7 +163,7 @@ fn analyse(
     let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
     let in_dependencies =
         in_dependencies.map(|(index, placed)| (set.path(index).to_owned(), placed)).collect();
-    Ok((graph, outcomes, in_dependencies))
+    Ok((graph, outcomes, in_dependencies, freed))
 }
 
 /// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.

@@ -34,6 +34,11 @@ impl Choice<'_> {
         let (triggers, watches) = (self.has_triggers, self.watches);
         Options { main_hash: MainHash::FromEnv, triggers, watches, ..options }
     }
+
+    /// The options of a file whose edition is known.
+    pub(crate) fn options_of(&self, file: &ModuleFile) -> Options {
+        Options { edition2015: file.edition2015, ..self.options(&file.path) }
+    }
 }
 
 impl SourceSet for ProgramSources<'_> {
@@ -55,8 +60,7 @@ impl SourceSet for ProgramSources<'_> {
     }
 
     fn options(&self, index: usize) -> Options {
-        let file = &self.files[index];
-        Options { edition2015: file.edition2015, ..self.choice.options(&file.path) }
+        self.choice.options_of(&self.files[index])
     }
 
     fn text(&self, index: usize) -> Result<SourceText<'_>, Failure> {

@@ -22,6 +22,8 @@ pub(crate) struct ModuleGraph {
     pub(crate) analyses: Vec<Result<Analysis, Refusal>>,
     /// Files that macros read as data.
     pub(crate) data: BTreeSet<PathBuf>,
+    /// Macros that are called across files.
+    pub(crate) macros: Macros,
     /// What was read and looked for.
     pub(crate) facts: Vec<Fact>,
 }
@@ -167,7 +169,7 @@ impl Growing {
             (ModuleFile { path, text, edition2015 }, analysis)
         };
         let (files, analyses) = files.into_iter().map(split).unzip();
-        ModuleGraph { files, analyses, data, facts }
+        ModuleGraph { files, analyses, data, macros, facts }
     }
 }
 

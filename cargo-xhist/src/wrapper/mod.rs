@@ -8,17 +8,18 @@
 
 pub(crate) mod build_std;
 pub(crate) mod debug_info;
+mod refusals;
 pub(crate) mod rustc_args;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode};
+use std::process::{Command, ExitCode, ExitStatus};
 
 use self::rustc_args::values_of;
 use crate::error::Error;
-use crate::names::{DEPENDENCY_NAME, WRAPPER_NAME};
+use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME};
 use crate::plan::{Recorder, WrapperPlan, write_if_changed};
 use xhist_instrument::normal::normal;
 
@@ -44,18 +45,26 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     command.args(users.as_ref().map(|_| rustc));
     // A procedural macro may link instrumented members; what runs in the compiler is not recorded.
     command.env("XHIST", "off");
+    let freed = plan.as_ref().map(|plan| plan.freed.clone()).unwrap_or_default();
+    let run = |command: &mut Command| match freed.is_empty() {
+        true => command.status(),
+        false => refusals::run(command, &freed, &Path::new(wrapper).with_file_name(REFUSED)),
+    };
     let crate_call = plan.and_then(|plan| RustcCall::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
+        command.args(&args);
+        if !freed.is_empty() && value_of(&args, "--crate-name").is_some() {
+            return run(&mut command).map_or_else(|error| cannot_run(program, &error), exit_code);
+        }
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
-        let error = command.args(&args).exec();
-        return cannot_run(program, &error);
+        return cannot_run(program, &command.exec());
     };
     if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
         // Cargo starts crates that need this one before it is complete.
         call.link_recorder(&args);
     }
     let variables = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
-    let status = match command.args(call.arguments(&args)).envs(variables).status() {
+    let status = match run(command.args(call.arguments(&args)).envs(variables)) {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
@@ -65,6 +74,10 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
         call.restore_dep_info(&path);
         note_generated(Path::new(wrapper), &path);
     }
+    exit_code(status)
+}
+
+fn exit_code(status: ExitStatus) -> ExitCode {
     ExitCode::from(status.code().and_then(|code| u8::try_from(code).ok()).unwrap_or(101))
 }
 
@@ -353,6 +366,7 @@ mod tests {
                 user_member_wrapper: None,
                 map_hash: String::new(),
                 has_values: false,
+                freed: BTreeSet::new(),
                 file_names: String::new(),
             },
             recorder: Recorder {

@@ -1,6 +1,7 @@
 //! The result of analysing one file. Plain data, without a syntax tree.
 
 use crate::macros::Macros;
+use crate::site::constness::Constness;
 use crate::site::structure::Structure;
 use crate::site::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use crate::site::{Include, ModDecl, Reason, Site, Skip, TaskBody, Trigger};
@@ -45,11 +46,20 @@ pub struct Analysis {
     /// Macros taken for the program's own, because nothing in the program is known to import another one of that
     /// name.
     pub(crate) assumed_macros: BTreeSet<String>,
+    /// The `const fn` of the file, and what const contexts call.
+    pub(crate) constness: Constness,
+    /// Offsets of the keywords `const` that go when the text is instrumented.
+    pub(crate) without_const: Vec<usize>,
     /// Fingerprint of the token positions, for the proof.
     pub(crate) tokens: TokenFingerprint,
 }
 
 impl Analysis {
+    /// The `const fn` of the file, and what const contexts call.
+    pub fn constness(&self) -> &Constness {
+        &self.constness
+    }
+
     /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.
     pub fn wants(&self, macros: &Macros) -> bool {
         !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))

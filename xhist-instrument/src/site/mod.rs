@@ -2,6 +2,7 @@
 //! Plain data, without a syntax tree.
 
 pub(crate) mod analysis;
+pub(crate) mod constness;
 pub(crate) mod packed;
 pub(crate) mod structure;
 pub(crate) mod value_site;

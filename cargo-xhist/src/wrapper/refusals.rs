@@ -1,0 +1,114 @@
+//! Compilers that refuse a call because its function has lost the keyword `const`.
+
+use std::collections::BTreeSet;
+use std::io::{self, BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Command, ExitStatus, Stdio};
+
+use serde_json::{Value, json};
+
+/// The compiler's code for a call in a const context of a function that is not const.
+const CODE: &str = "E0015";
+
+/// Runs a compiler. When it refuses one of these functions, the function's name becomes a file in `directory`, and the
+/// compiler's errors are not printed: the build is repeated.
+pub(crate) fn run(
+    command: &mut Command,
+    freed: &BTreeSet<String>,
+    directory: &Path,
+) -> io::Result<ExitStatus> {
+    let mut child = command.stderr(Stdio::piped()).spawn()?;
+    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
+    let (mut errors, mut refused) = (Vec::new(), BTreeSet::new());
+    let mut stderr = io::stderr();
+    let mut line = Vec::new();
+    while lines.read_until(b'\n', &mut line)? > 0 {
+        match error(&line) {
+            // Cargo waits for all other lines, such as those that name finished files.
+            None => stderr.write_all(&line)?,
+            Some(error) => {
+                refused.extend(function(&error).filter(|name| freed.contains(*name)).map(str::to_owned));
+                errors.extend_from_slice(&line);
+            }
+        }
+        line.clear();
+    }
+    if refused.is_empty() {
+        stderr.write_all(&errors)?;
+    } else {
+        std::fs::create_dir_all(directory)?;
+        refused.iter().try_for_each(|name| std::fs::write(directory.join(name), ""))?;
+        writeln!(stderr, "{}", announcement(&refused))?;
+    }
+    child.wait()
+}
+
+/// The error in a line of the compiler, or its advice at the end.
+fn error(line: &[u8]) -> Option<Value> {
+    let message: Value = serde_json::from_slice(line).ok()?;
+    ["error", "failure-note"].contains(&message["level"].as_str()?).then_some(message)
+}
+
+/// The message in place of the compiler's. Cargo prints it, and takes it for the reason of the failure.
+fn announcement(refused: &BTreeSet<String>) -> Value {
+    let names = refused.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
+    let message =
+        format!("xhist: a constant needs {names} as `const fn`, so these are not recorded; building again\n");
+    json!({
+        "$message_type": "diagnostic", "message": message, "rendered": message, "level": "error",
+        "code": null, "spans": [], "children": [],
+    })
+}
+
+/// The function that an error refuses.
+fn function(error: &Value) -> Option<&str> {
+    let message = error["message"].as_str().filter(|_| error["code"]["code"] == CODE)?;
+    let (_, behind) = message.split_once('`')?;
+    let path = behind.split_once('`')?.0;
+    // `A::<T>::name`, `name::<T>` and `<A as B>::name`: the last name outside of brackets.
+    let (mut depth, mut start, mut name) = (0, 0, None);
+    for (at, char) in path.char_indices().chain([(path.len(), ':')]) {
+        match char {
+            '<' => depth += 1,
+            '>' => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 && !is_name(char) {
+            name = path.get(start..at).filter(|name| name.chars().all(is_name) && !name.is_empty()).or(name);
+            start = at + char.len_utf8();
+        }
+    }
+    name
+}
+
+fn is_name(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_refused_function_is_the_last_name() {
+        for (path, name) in [
+            ("f", "f"),
+            ("m::f", "f"),
+            ("A::new", "new"),
+            ("A::<T>::new", "new"),
+            ("A::<B<C>>::new", "new"),
+            ("f::<u8>", "f"),
+            ("<A as B>::name", "name"),
+            ("<A<B> as C>::name::<D>", "name"),
+        ] {
+            let text = format!("cannot call non-const function `{path}` in constants");
+            let line = json!({"message": text, "code": {"code": CODE}, "level": "error"});
+            assert_eq!(function(&line), Some(name), "{path}");
+            assert!(error(line.to_string().as_bytes()).is_some());
+            let other = json!({"message": text, "code": {"code": "E0001"}, "level": "error"});
+            assert_eq!(function(&other), None);
+        }
+        assert!(error(b"{\"artifact\":\"/a\",\"emit\":\"link\"}").is_none());
+        assert!(error(b"text").is_none());
+    }
+}

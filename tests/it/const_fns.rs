@@ -1,0 +1,73 @@
+//! Functions that lose the keyword `const`, so that they are recorded: those that no constant needs.
+
+use std::collections::BTreeSet;
+
+use xhist_tests::{Case, Done, Tree, cargo, history_of, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("a_const_fn_that_no_constant_needs_is_recorded", recorded),
+    Case::new("a_const_fn_of_a_dependency_is_recorded", of_a_dependency),
+];
+
+/// What is printed once, when a compiler has refused a call.
+const REFUSED: &str = "a constant needs `generated` as `const fn`";
+
+/// The lines of `src/main.rs` that a run recorded.
+fn lines(done: &Done, tree: &Tree) -> BTreeSet<u32> {
+    let listing = history_of(done, tree.path());
+    listing.statements().filter(|entry| entry.path == "src/main.rs").map(|entry| entry.line).collect()
+}
+
+fn recorded() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+    let text = tree.read("src/main.rs");
+    let main = text.lines().position(|line| line == "fn main() {").expect("it") as u32 + 1;
+    let numbered = || text.lines().zip(1u32..);
+    let wanted: BTreeSet<u32> =
+        numbered().filter(|(line, _)| line.ends_with("// recorded")).map(|(_, number)| number).collect();
+    assert_eq!(wanted.len(), 10);
+    let mut is_first = true;
+    for profile in ["", " --release"] {
+        let plain = cargo(tree.path()).args(&format!("run --quiet{profile}")).done().expect(3);
+        let run = cargo(tree.path()).args(&format!("xhist run{profile}")).done().expect(3);
+        assert_eq!(run.stdout, plain.stdout);
+        let found: BTreeSet<u32> = lines(&run, &tree).into_iter().filter(|line| *line < main).collect();
+        assert_eq!(found, wanted, "{profile}");
+        run.check(run.stderr.contains(REFUSED) == is_first, "the refusal is known from then on");
+        is_first = false;
+    }
+    // A new constant needs two of them: no build fails.
+    tree.replace("src/main.rs", "static START", "const NEW: u32 = plain(2);\nstatic START");
+    let run = cargo(tree.path()).args("xhist run").done().expect(3);
+    run.check(!run.stderr.contains("building again"), "the sources show it");
+    let text = tree.read("src/main.rs");
+    let plain = text.lines().position(|line| line.contains("if twice > 5")).expect("it") as u32 + 1;
+    assert!(!lines(&run, &tree).contains(&plain));
+    // What the compiler refuses for another reason is reported as ever.
+    tree.replace("src/main.rs", "const NEW: u32 = plain(2);", "const NEW: String = String::from(\"a\");");
+    let wrong = cargo(tree.path()).args("xhist build").done().expect(101);
+    wrong.check(wrong.stderr.contains("E0015"), "the compiler's own error");
+}
+
+fn of_a_dependency() {
+    let tree = Tree::empty("const-dependency");
+    let manifest = |name: &str| {
+        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n")
+    };
+    let depends = "\n[dependencies]\npart = { path = \"../part\" }\n";
+    tree.write("user/Cargo.toml", &(manifest("user") + depends));
+    let main = "fn main() {\n    let x = part::twice(2);\n    std::process::exit(x + part::LIMIT);\n}\n";
+    tree.write("user/src/main.rs", main);
+    tree.write("part/Cargo.toml", &manifest("part"));
+    let part = "pub const LIMIT: i32 = one();\n\nconst fn one() -> i32 {\n    let a = 1;\n    a\n}\n\n\
+                pub const fn twice(by: i32) -> i32 {\n    let b = by * 2;\n    b\n}\n";
+    tree.write("part/src/lib.rs", part);
+    let user = tree.join("user");
+    let run = cargo(&user).args("xhist run --deps all").done().expect(5);
+    let listing = history_of(&run, &user);
+    let of_part = listing.statements().filter(|entry| entry.path.ends_with("part/src/lib.rs"));
+    assert_eq!(of_part.map(|entry| entry.line).collect::<Vec<_>>(), [9, 10]);
+    // A build that does not compile the dependency with our wrapper changes nothing in it.
+    let run = cargo(&user).args("xhist run").done().expect(5);
+    run.check(!run.stderr.contains("building again"), "one build");
+}

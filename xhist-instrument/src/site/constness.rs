@@ -1,0 +1,123 @@
+//! Which `const fn` may lose its `const`, so that its statements can be recorded: one that no const context calls.
+//!
+//! Functions are compared by name, over all files of a build. A wrong guess costs a build: the compiler then refuses a call,
+//! and that name is kept.
+
+use serde::{Deserialize, Serialize};
+use std::collections::{HashMap, HashSet};
+
+/// What one file says.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Constness {
+    /// The functions with the keyword, in the order of the text.
+    pub(crate) functions: Vec<ConstFn>,
+    /// Names that const contexts call, or macros.
+    pub(crate) uses: Vec<ConstUse>,
+    /// Type names that may mean another type.
+    pub(crate) aliases: Vec<String>,
+    /// Functions that are imported under another name: that name, and the function's.
+    pub(crate) renames: Vec<(String, String)>,
+}
+
+/// A function with the keyword `const`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConstFn {
+    /// Offset of the keyword.
+    pub at: usize,
+    /// The type that it belongs to; `None` for a free function.
+    pub owner: Option<String>,
+    pub name: String,
+    /// What its body calls. These are const contexts if the function stays const.
+    pub calls: Vec<ConstUse>,
+}
+
+/// A name that is called.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct ConstUse {
+    pub owner: Owner,
+    pub name: String,
+}
+
+/// What a path says about the owner of a function.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) enum Owner {
+    /// No owner: `name()` or `module::name()`.
+    Free,
+    /// `Type::name()`.
+    Type(String),
+    /// A method call, or a path that does not say it.
+    Unknown,
+}
+
+impl Constness {
+    /// The names of the functions whose keywords are at these offsets.
+    pub fn names_at(&self, keywords: &[usize]) -> impl Iterator<Item = &str> {
+        let is_meant = |function: &&ConstFn| keywords.binary_search(&function.at).is_ok();
+        self.functions.iter().filter(is_meant).map(|function| function.name.as_str())
+    }
+}
+
+/// The keyword.
+const KEYWORD: &str = "const";
+
+impl ConstUse {
+    /// Whether this may call the function, whose name is the same. `aliases`: names that may mean another type.
+    fn may_call(&self, function: &ConstFn, aliases: &HashSet<&str>) -> bool {
+        match (&self.owner, &function.owner) {
+            (Owner::Unknown, _) | (Owner::Free, None) => true,
+            (Owner::Type(owner), Some(of)) => owner == of || aliases.contains(owner.as_str()),
+            (Owner::Free, Some(_)) | (Owner::Type(_), None) => false,
+        }
+    }
+}
+
+/// For each file, the offsets of the keywords that can go. `kept`: names of functions that the compiler needs as const.
+pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Vec<Vec<usize>> {
+    let all = || files.iter().copied();
+    let aliases: HashSet<&str> = all().flat_map(|file| &file.aliases).map(String::as_str).collect();
+    let mut renames: HashMap<&str, Vec<&str>> = HashMap::new();
+    for (new, old) in all().flat_map(|file| &file.renames) {
+        renames.entry(new).or_default().push(old);
+    }
+    let mut functions: HashMap<&str, Vec<(usize, usize, &ConstFn)>> = HashMap::new();
+    let mut stays: Vec<Vec<bool>> = all().map(|file| vec![false; file.functions.len()]).collect();
+    let mut todo: Vec<&ConstUse> = all().flat_map(|file| &file.uses).collect();
+    for (index, file) in files.iter().enumerate() {
+        for (place, function) in file.functions.iter().enumerate() {
+            functions.entry(&function.name).or_default().push((index, place, function));
+            if kept.contains(&function.name) {
+                stays[index][place] = true;
+                todo.extend(&function.calls);
+            }
+        }
+    }
+    let mut seen = HashSet::new();
+    while let Some(used) = todo.pop() {
+        if !seen.insert(used) {
+            continue;
+        }
+        let name = used.name.as_str();
+        let names = renames.get(name).into_iter().flatten().copied().chain([name]);
+        for (index, place, function) in names.filter_map(|name| functions.get(name)).flatten() {
+            if !stays[*index][*place] && used.may_call(function, &aliases) {
+                stays[*index][*place] = true;
+                todo.extend(&function.calls);
+            }
+        }
+    }
+    let removable = |(file, stays): (&&Constness, Vec<bool>)| {
+        let pairs = file.functions.iter().zip(stays);
+        pairs.filter(|(_, stays)| !stays).map(|(function, _)| function.at).collect()
+    };
+    files.iter().zip(stays).map(removable).collect()
+}
+
+/// The text with blanks in place of these keywords: all else keeps its place. `None` when there is another word.
+pub(crate) fn without(text: &[u8], keywords: &[usize]) -> Option<Vec<u8>> {
+    let mut text = text.to_vec();
+    for at in keywords {
+        let word = text.get_mut(*at..at + KEYWORD.len()).filter(|word| *word == KEYWORD.as_bytes())?;
+        word.fill(b' ');
+    }
+    Some(text)
+}
