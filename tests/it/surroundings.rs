@@ -31,6 +31,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_reader_follows_a_ring_file_that_is_emptied", followed),
     Case::new("history_lost_with_a_closed_descriptor_has_that_reason", closed_descriptors),
     Case::new("a_bus_error_of_the_program_ends_it", own_bus_error),
+    Case::new("a_handler_of_bus_errors_may_find_the_ring_file_cut", cut_before_a_handler),
     Case::new("a_sandbox_kills_no_program_for_the_recorder", sandbox),
     Case::new("a_stack_overflow_is_reported_as_without_history", stack_overflow),
     Case::new("a_library_may_be_closed_under_a_living_thread", closed_library),
@@ -543,6 +544,22 @@ fn own_bus_error() {
     let mut running = Run::new(program("waits"), tree.path()).env("XHIST_FILE", "ring.xhist").start();
     running.wait_for("ready");
     running.end_with(rustix::process::Signal::BUS).expect(128 + 7);
+}
+
+/// The handler's statements come before any other access to the file. The signal is blocked then.
+fn cut_before_a_handler() {
+    for size in ["4k", "1m"] {
+        let tree = Tree::empty("cut-before-a-handler");
+        let run = Run::new(program("cuts_itself"), tree.path()).env("XHIST_FILE", "ring.xhist");
+        let done = run.env("XHIST_SIZE", size).succeed();
+        done.check(
+            done.stdout == "(0, 0) 2\n" && said(&done).len() == 1,
+            "it goes on, and the cut is reported",
+        );
+        let places = ["first", "second", "back", "last"].map(|mark| place("cuts_itself", mark));
+        let listing = report(zoo().path()).args("--thread main").arg(tree.join("ring.xhist")).succeed();
+        assert!(Listing::parse(&listing.stdout).places().ends_with(&places), "{}", listing.stdout);
+    }
 }
 
 fn stack_overflow() {

@@ -3,17 +3,18 @@
 //! its next roll-over. Where that is not possible, because the disk is full or the program has closed the file, the
 //! handler replaces the page with memory: the program continues, and the page's content is lost.
 //!
-//! A handler that the program installs later replaces this one. A thread that blocks SIGBUS is not protected.
+//! A thread that blocks SIGBUS is not protected: the kernel ends the process. The program's own handlers of SIGBUS run
+//! like that. So the recorder looks at the file before each of them, where the file may have been cut already.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) use linux::{forget_all, watch, watch_regions};
 
 /// Other systems behave differently or were not tested.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn watch(_: *mut u8, _: usize, _: usize, _: fn() -> Option<bool>) {}
+pub(crate) fn watch(_: *mut u8, _: usize, _: usize, _: fn(bool) -> Option<bool>) {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
-pub(crate) fn watch_regions(_: fn() -> Option<bool>) {}
+pub(crate) fn watch_regions(_: fn(bool) -> Option<bool>) {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn forget_all() {}
@@ -23,7 +24,7 @@ mod linux {
     use core::ffi::{c_int, c_void};
     use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-    use crate::hosted::system::{mirror, signals, sys};
+    use crate::hosted::system::{mirror, sandbox, signals, sys};
 
     /// The largest number of watched mappings: one for each ring, and the bitmap.
     const MAX_MAPPINGS: usize = 1100;
@@ -33,8 +34,9 @@ mod linux {
     /// After this number of signals for one page, which the length of the file does not explain, the page is replaced.
     const PATIENCE: usize = 1000;
 
-    /// Makes the ring file as long as it was. Returns whether it was shorter; `None` if that is not possible.
-    type Grow = fn() -> Option<bool>;
+    /// Makes the ring file as long as it was, and fills its holes if asked to. Returns whether it was shorter; `None` if
+    /// that is not possible.
+    type Grow = fn(fills_holes: bool) -> Option<bool>;
 
     /// A [`Grow`], or 0.
     static GROW: AtomicUsize = AtomicUsize::new(0);
@@ -82,25 +84,38 @@ mod linux {
         COUNT.store(0, Ordering::Relaxed);
     }
 
-    /// The signal handler of SIGBUS. Returns false if the signal has another reason.
+    /// The check of SIGBUS. Returns false if the signal has another reason. Then the program's handler may be next, and a
+    /// filter of system calls may kill for a look at the file.
     fn on_bus_error(code: c_int, address: usize) -> bool {
-        code == libc::BUS_ADRERR && (grow_again(address) || replace_page(address))
+        let is_ours = code == libc::BUS_ADRERR && (grow_again(address) || replace_page(address));
+        if !is_ours && !sandbox::is_on() {
+            grow(false);
+        }
+        is_ours
     }
 
     /// Makes the ring file as long as it was. Returns false if the address is in no ring file, or if that is not
     /// possible or does not help.
     fn grow_again(address: usize) -> bool {
-        let grow = GROW.load(Ordering::Acquire);
-        if grow == 0 || !mirror::has(address) && mapping_of(address).is_none() {
+        if !mirror::has(address) && mapping_of(address).is_none() {
             return false;
         }
         let page = address & !(PAGE_SIZE.load(Ordering::Relaxed) - 1);
         if PAGE.swap(page, Ordering::Relaxed) != page {
             SIGNALS.store(0, Ordering::Relaxed);
         }
+        grow(true).is_some() && SIGNALS.fetch_add(1, Ordering::Relaxed) < PATIENCE
+    }
+
+    /// Calls the [`Grow`] that there is, and reports a file that was shorter.
+    fn grow(fills_holes: bool) -> Option<bool> {
+        let grow = GROW.load(Ordering::Acquire);
+        if grow == 0 {
+            return None;
+        }
         // SAFETY: only `watch_regions` stores here, apart from 0 at the start.
         let grow = unsafe { core::mem::transmute::<usize, Grow>(grow) };
-        let Some(was_shorter) = grow() else { return false };
+        let was_shorter = grow(fills_holes)?;
         if was_shorter {
             SIGNALS.store(0, Ordering::Relaxed);
             static IS_REPORTED: AtomicBool = AtomicBool::new(false);
@@ -109,7 +124,7 @@ mod linux {
                 b"xhist: the ring file was cut while in use: what it held is lost, recording goes on\n",
             );
         }
-        SIGNALS.fetch_add(1, Ordering::Relaxed) < PATIENCE
+        Some(was_shorter)
     }
 
     /// Prints a text once. It is not formatted, because the handler may have a small stack.

@@ -405,8 +405,9 @@ pub(crate) fn grow(address: usize) -> Growth {
 }
 
 /// For [`signals::catch`](crate::hosted::system::signals::catch): whether a store to this address may be tried again.
-pub(crate) fn on_fault(_code: c_int, address: usize) -> bool {
-    match grow(address) {
+pub(crate) fn on_fault(code: c_int, address: usize) -> bool {
+    let growth = if code > 0 { grow(address) } else { Growth::Elsewhere };
+    match growth {
         Growth::Elsewhere => false,
         Growth::Grown => true,
         Growth::Beyond => {

@@ -248,13 +248,14 @@ impl Latest {
     }
 }
 
-/// Makes the file as long as it was before another process cut it. Returns whether it was shorter; `None` if it cannot
-/// grow.
-fn grow_again() -> Option<bool> {
+/// Makes the file as long as it was before another process cut it, and fills its holes if asked to. Returns whether it
+/// was shorter; `None` if it cannot grow.
+fn grow_again(fills_holes: bool) -> Option<bool> {
     let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed));
     // SAFETY: `stat` is writable.
     let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) }).ok()?;
-    file.reserve_bytes(0, len as usize).then_some((stat.st_size as u64) < len)
+    let is_shorter = (stat.st_size as u64) < len;
+    (!is_shorter && !fills_holes || file.reserve_bytes(0, len as usize)).then_some(is_shorter)
 }
 
 /// Opens a file for rings, and returns whether it is new. It only opens regular files, because opening a device or a

@@ -307,7 +307,8 @@ pub(crate) fn keeping_errno<T>(run: impl FnOnce() -> T) -> T {
     run()
 }
 
-/// Runs a function while signal handlers are blocked on this thread, except those of SIGBUS and SIGSEGV.
+/// Runs a function while signal handlers are blocked on this thread, except those of SIGBUS and SIGSEGV. If the program
+/// blocks these two, as its own handlers of them do, they stay blocked: otherwise such a handler would interrupt itself.
 pub(crate) fn with_signals_blocked<T>(run: impl FnOnce() -> T) -> T {
     let before = block_signals();
     let result = run();
@@ -322,7 +323,7 @@ fn block_signals() -> libc::sigset_t {
     let mut before = core::mem::MaybeUninit::<libc::sigset_t>::uninit();
     // SAFETY: the set is writable, and read only after it was written.
     unsafe {
-        libc::pthread_sigmask(libc::SIG_SETMASK, &all, before.as_mut_ptr());
+        libc::pthread_sigmask(libc::SIG_BLOCK, &all, before.as_mut_ptr());
         before.assume_init()
     }
 }

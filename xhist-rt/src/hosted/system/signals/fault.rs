@@ -15,7 +15,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use super::actions::{Entry, kernel_action, set_kernel_action};
 use crate::hosted::system::sys;
 
-/// Checks the address of a fault and its `si_code`. Returns whether the instruction may run again.
+/// Checks the address of a fault and its `si_code`. Returns whether the instruction may run again. A signal that was sent
+/// has a code of at most 0, and no address.
 pub(crate) type FaultCheck = fn(code: c_int, address: usize) -> bool;
 
 /// A [`FaultCheck`] for each signal, or 0.
@@ -153,7 +154,7 @@ pub(crate) fn is_default(handler: usize) -> bool {
 unsafe fn is_repaired(check: FaultCheck, info: *mut libc::siginfo_t) -> bool {
     // SAFETY: the caller passes the kernel's description.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
-    code > 0 && sys::keeping_errno(|| check(code, address))
+    sys::keeping_errno(|| check(code, address)) && code > 0
 }
 
 /// [`is_repaired`] where the kernel has called `entry` for a handler of the program. If it is false, the mask is the

@@ -471,6 +471,39 @@ fn each_level_has_a_lane_while_there_are_lanes() {
     THREAD.set(core::ptr::null());
 }
 
+/// The handler of SIGBUS leaves the next signal pending. Then another handler starts, on a lane of its own.
+#[test]
+fn a_handler_of_faults_never_interrupts_itself() {
+    static MOST: AtomicUsize = AtomicUsize::new(0);
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    extern "C" fn raises_again(signal: c_int) {
+        MOST.fetch_max(DEPTH.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+        if STARTED.fetch_add(1, Ordering::Relaxed) < 20 {
+            // SAFETY: has no conditions.
+            unsafe {
+                raise(signal);
+                raise(libc::SIGUSR1);
+            }
+        }
+        DEPTH.fetch_sub(1, Ordering::Relaxed);
+    }
+    let _alone = alone();
+    let thread = record();
+    DEPTH.store(0, Ordering::Relaxed);
+    handle(libc::SIGUSR1, looks as *const () as usize, 0);
+    for signal in [libc::SIGBUS, libc::SIGSEGV] {
+        let before = super::actions::kernel_action(signal).expect("an action");
+        [&MOST, &STARTED].into_iter().for_each(|count| count.store(0, Ordering::Relaxed));
+        handle(signal, raises_again as *const () as usize, 0);
+        // SAFETY: has no conditions.
+        unsafe { raise(signal) };
+        assert!(super::actions::set_kernel_action(signal, &before));
+        let seen = [&STARTED, &MOST].map(|count| count.load(Ordering::Relaxed));
+        assert_eq!((seen, thread.level()), ([21, 1], 0), "signal {signal}");
+    }
+    THREAD.set(core::ptr::null());
+}
+
 #[test]
 fn a_ring_grows_when_a_store_finds_its_guard() {
     let _alone = alone();
