@@ -549,7 +549,7 @@ fn beside(firmware: &Firmware) {
 
 fn disassembly(firmware: &Firmware) -> String {
     let objdump = Command::new("arm-none-eabi-objdump")
-        .args(["-d", "--no-show-raw-insn"])
+        .args(["-d", "-C", "--no-show-raw-insn"])
         .arg(&firmware.elf)
         .output()
         .expect("objdump");
