@@ -26,8 +26,8 @@ use crate::progress::Progress;
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
 
-/// The format of the cache: changes when a cached recorder is stored differently.
-const FORMAT: u32 = 2;
+/// The format of the cache: changes when a cached recorder is made or stored differently.
+const FORMAT: u32 = 3;
 
 /// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
 /// recorder whose fast path also works across dynamic libraries.
@@ -156,10 +156,15 @@ fn build(
 /// this program, the compiler's path, the compiler's arguments.
 pub(crate) fn compile(args: &[OsString]) -> ExitCode {
     let [_, rustc, args @ ..] = args else { return ExitCode::from(1) };
+    // Flash is small: without an operating system the recorder is optimised for size.
+    let is_bare = args.iter().any(|arg| arg.to_string_lossy().contains("-none"));
+    let size = OsString::from("opt-level=s");
     let mut kept: Vec<&OsString> = Vec::new();
     for arg in args {
         if arg == "embed-bitcode=no" {
             kept.pop();
+        } else if is_bare && arg == "opt-level=3" {
+            kept.push(&size);
         } else {
             kept.push(arg);
         }
