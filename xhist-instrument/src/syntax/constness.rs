@@ -1,5 +1,6 @@
 //! Notes the `const fn` of a file, and the names that const contexts and macros call.
 
+use super::token_scan::unraw;
 use crate::site::constness::{ConstFn, ConstUse, Constness, Owner};
 use proc_macro2::{TokenStream, TokenTree};
 use syn::visit::{self, Visit};
@@ -206,11 +207,6 @@ fn mentions_const(tokens: TokenStream) -> bool {
         TokenTree::Group(group) => mentions_const(group.stream()),
         TokenTree::Punct(_) | TokenTree::Literal(_) => false,
     })
-}
-
-fn unraw(name: &proc_macro2::Ident) -> String {
-    let name = name.to_string();
-    name.strip_prefix("r#").map(str::to_owned).unwrap_or(name)
 }
 
 impl<'ast> Visit<'ast> for Notes {
