@@ -22,6 +22,8 @@
 //! | words | | |
 //! | checksum, flag | 2 or 3 | |
 //!
+//! A unit of two zero digits is no word; it fills the room before a first word that is not at a multiple of eight.
+//!
 //! An open chunk has zeros before `repetition`, which is zero or written. Its words end at the first byte that no word has.
 //! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`. A repetition is an event.
 
@@ -29,6 +31,10 @@ use super::Statement;
 pub use super::digit::{BASE, LEAD, UNIT, byte_of, digit_of, digits, number};
 use super::value::{self, RecordedValue};
 
+/// The value of a unit that fills.
+const FILLER: u32 = 0;
+/// The bytes of a unit that fills.
+pub const FILLER_BYTES: [u8; UNIT] = digits(FILLER as u64);
 /// Statement numbers from 1 up to this one, exclusive, have short words.
 pub const SHORT_END: u32 = LEAD * BASE;
 /// Values of long words are below this.
@@ -125,7 +131,11 @@ impl Iterator for Words<'_> {
 
     fn next(&mut self) -> Option<Named> {
         let unit = |at: usize| number(self.bytes.get(at..at + UNIT)?);
-        let first = unit(self.at)? as u32;
+        let mut first = unit(self.at)? as u32;
+        while first == FILLER {
+            self.at += UNIT;
+            first = unit(self.at)? as u32;
+        }
         if first < SHORT_END {
             self.at += UNIT;
             return Some(Named::Number(first));
@@ -221,6 +231,16 @@ mod tests {
         let last = Statement::from_word(LONG_END - 1);
         assert_eq!(Words::new(&bytes(Word::new(last, 0).unwrap()).0).next(), Some(Named::Statement(last)));
         assert_eq!(Word::new(Statement::from_word(LONG_END), 0), None);
+    }
+
+    #[test]
+    fn what_fills_is_no_word() {
+        let (seven, _) = bytes(Word::new(Statement { file: 1, line: 1 }, 7).unwrap());
+        let filled = [FILLER_BYTES, FILLER_BYTES, [seven[0], seven[1]], FILLER_BYTES];
+        let mut words = Words::new(filled.as_flattened());
+        assert_eq!((words.next(), words.at()), (Some(Named::Number(7)), 6));
+        assert_eq!(words.next(), None);
+        assert_eq!(Words::new(&[]).next(), None);
     }
 
     #[test]

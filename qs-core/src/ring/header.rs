@@ -403,7 +403,7 @@ impl Header {
             // A chunk may exceed the zeroed bytes. A damaged word must not hide the ring.
             let is_possible = (head..=head.saturating_add(size)).contains(&self.words.zeroed);
             let kept = if is_possible { self.words.zeroed } else { head }.saturating_sub(size);
-            return kept.max(self.words.begin.min(head));
+            return kept.max(self.words.begin.unwrap_or(0).min(head));
         }
         let ahead = (2 * frame_room(self.size) as u64).max(self.ahead);
         (self.state.head() + ahead).saturating_sub(self.size as u64)
@@ -416,7 +416,7 @@ const fn header_len(found: u16) -> usize {
 }
 
 fn words_part(raw: &Raw<'_>) -> WordsPart {
-    let begin = Begin(raw.u64(BEGIN_OFFSET)).position();
+    let begin = Begin(raw.u64(BEGIN_OFFSET));
     WordsPart {
         zeroed: raw.u64(ZEROED_OFFSET),
         trim: Trim(raw.u64(TRIM_OFFSET)),
@@ -426,8 +426,8 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
         level: raw.u16(LANE_OFFSET + 2),
         causes: Causes(raw.u32(CAUSES_OFFSET)),
         open_time: raw.u64(OPEN_TIME_OFFSET),
-        begin: begin.unwrap_or_default(),
-        is_begin_damaged: begin.is_none(),
+        begin: begin.position(),
+        is_begin_damaged: begin != Begin::NOWHERE && begin.position().is_none(),
         foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
         tasks: (raw.u32(TASKS_OFFSET), raw.u32(TASKS_OFFSET + 4)),
         pauses: core::array::from_fn(|index| {

@@ -132,26 +132,31 @@ impl Shown {
 }
 
 /// The begin word: where the history of a ring begins, because the ring file was emptied while the program ran. Bits 0..48
-/// are the position, the others a check of it. 0 = the file was not emptied.
+/// are the position, the others a check of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Begin(pub u64);
 
 impl Begin {
-    /// The word for this position, which is not 0.
+    /// The file was not emptied.
+    pub const NOWHERE: Begin = Begin(0);
+
+    /// The word for this position.
     pub const fn at(position: u64) -> Begin {
         let position = position & State::HEAD_MASK;
         Begin(position | Shown::check(position, 0) << 48)
     }
 
-    /// The position. `None` if the check does not match.
+    /// The position, if the check matches it.
     pub const fn position(self) -> Option<u64> {
         let position = self.0 & State::HEAD_MASK;
-        match self.0 == 0 || self.0 == Begin::at(position).0 {
+        match self.0 == Begin::at(position).0 {
             true => Some(position),
             false => None,
         }
     }
 }
+
+const _: () = assert!(Begin::at(0).0 != Begin::NOWHERE.0);
 
 /// Known causes of losses, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -258,9 +263,9 @@ pub struct WordsPart {
     pub causes: Causes,
     /// The clock in full when the open chunk was opened. 0 = not known.
     pub open_time: u64,
-    /// Position where the history begins, because the ring file was emptied while the program ran. 0 = it was not, or the
-    /// word is damaged.
-    pub begin: u64,
+    /// Position where the history begins, because the ring file was emptied while the program ran. `None` if it was not, or
+    /// if the word is damaged.
+    pub begin: Option<u64>,
     /// The check of the begin word does not match.
     pub is_begin_damaged: bool,
     /// Signals whose handlers were not installed through the C library: bit n-1 is signal n.

@@ -256,7 +256,7 @@ impl<'f> GrowingRings<'f> {
 
     /// Reports once that the file was emptied. What threads recorded between the last look and that moment was never read.
     fn check_emptied(&mut self, context: &mut Context<'_, '_>) {
-        if !self.is_emptied && self.placed().any(|placed| placed.header.words.begin > 0) {
+        if !self.is_emptied && self.placed().any(|placed| placed.header.words.begin.is_some()) {
             self.is_emptied = true;
             context.notes.note(format_args!(
                 "the ring file was emptied while the program ran: what was recorded just before may be missing"

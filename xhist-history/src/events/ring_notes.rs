@@ -26,7 +26,7 @@ pub fn report_dropped(ring: &Ring, notes: &mut Notes<'_>) {
 
 /// The history begins where the ring file was emptied.
 pub fn report_emptied(chosen: &[&Placed], notes: &mut Notes<'_>) {
-    if chosen.iter().any(|placed| placed.header.words.begin > 0) {
+    if chosen.iter().any(|placed| placed.header.words.begin.is_some()) {
         notes.note(format_args!(
             "the ring file was emptied while the program ran: the history begins after that, for each thread"
         ));

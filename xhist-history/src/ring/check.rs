@@ -144,7 +144,7 @@ fn missing_rings(findings: &mut Findings, image: &[u8]) {
         let newest = numbers.last().copied().unwrap_or_default();
         let made = rings.iter().map(|placed| placed.header.rings).max().unwrap_or_default();
         // Rings of threads that have not run since the file was emptied have no header yet.
-        let was_emptied = rings.iter().any(|placed| placed.header.words.begin > 0);
+        let was_emptied = rings.iter().any(|placed| placed.header.words.begin.is_some());
         let is_missing = |number: &u16| match numbers.contains(number) {
             true => false,
             false if was_emptied => !has_place(&rings, *number, image, &|bytes| bytes[..12] == [0; 12]),

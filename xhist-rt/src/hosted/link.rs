@@ -162,7 +162,7 @@ impl RingProgress {
             untaken = earlier.saturating_sub(self.earlier + self.position);
             // The stream shows this loss, too.
             let seq = if untaken > 0 { u8::MAX } else { 0 };
-            let position = before.words.begin;
+            let position = before.words.begin.unwrap_or(0);
             *self = RingProgress { start_time: before.start_time, earlier, position, seq };
         }
         let nothing = (Vec::new(), untaken, false);

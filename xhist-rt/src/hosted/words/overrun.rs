@@ -6,7 +6,6 @@ use qs_core::record::words::{MAX_HEAD, UNIT, Words};
 use qs_core::ring::{Causes, State};
 
 use super::count::noted;
-use super::frame;
 use super::memory::publish;
 use super::writer::{MARGIN, Place, PreviousChunk, WordsWriter};
 
@@ -37,22 +36,13 @@ impl WordsWriter {
     fn leave_out_oldest(&mut self, end: u64) -> bool {
         let room = self.memory.size as u64 - self.ahead() - MAX_HEAD as u64;
         let Some((first, lost)) = self.find_newest(end, room) else { return false };
-        // The missing number shows that a frame is missing.
-        let seq = self.seq.wrapping_add(1);
-        let begins_there = |head: &u64| head + frame::head_len(*head, seq.wrapping_add(1)) as u64 == first;
-        let Some(head) = (first - MAX_HEAD as u64..first).find(begins_there) else { return false };
         self.note_words(end);
         self.count_beyond_room(lost);
         // Readers find all words so far, and that they fill what was cleared.
         publish(&self.header().cleared, end);
         self.set_cleared(end);
-        publish(&self.header().state, State::closed(head, seq).0);
-        self.memory.zero(head - 1, first);
-        self.memory.put(head - 1, [FLAG]);
-        (self.head, self.seq, self.previous) = (head, seq, PreviousChunk::NONE);
-        let open = self.plan_open();
+        self.open_at(first, 0);
         self.seen = self.units_to(end);
-        publish(&self.header().state, State::closed(head, seq).with_open(open).0);
         true
     }
 

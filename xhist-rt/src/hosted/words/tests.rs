@@ -61,6 +61,8 @@ enum Part {
     Handler,
     /// The thread waits this many ticks.
     Pause(u64),
+    /// The ring file is emptied, and these statements run before the next check.
+    Emptied(Vec<u32>),
 }
 
 fn run(program: &mut Program, parts: &[Part]) {
@@ -86,6 +88,7 @@ fn run(program: &mut Program, parts: &[Part]) {
             Part::Close => program.close(),
             Part::Handler => program.may_fold = false,
             Part::Pause(ticks) => program.pause(*ticks),
+            Part::Emptied(numbers) => program.emptied(numbers),
         }
     }
 }
@@ -116,6 +119,7 @@ fn part() -> impl Strategy<Value = Part> {
         2 => ticks.prop_map(Part::Pause),
         1 => Just(Part::Close),
         1 => Just(Part::Handler),
+        1 => prop::collection::vec(number(), 0..12).prop_map(Part::Emptied),
     ];
     leaf.prop_recursive(4, 40, 5, |inner| {
         (prop::collection::vec(inner, 1..5), prop_oneof![4 => 1u32..20, 1 => 20u32..300])

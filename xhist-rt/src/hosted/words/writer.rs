@@ -2,9 +2,11 @@
 
 use core::ptr::null_mut;
 
-use qs_core::frame::FLAG;
+use qs_core::frame::{FLAG, needs_escape};
 use qs_core::record::EventKind;
-use qs_core::record::words::{MAX_HEAD, MAX_TIMES, REPETITION, TAIL, UNIT, UnitRepetition};
+use qs_core::record::words::{
+    FILLER_BYTES, HEAD, MAX_HEAD, MAX_TIMES, REPETITION, TAIL, UNIT, UnitRepetition,
+};
 use qs_core::ring::{Begin, State};
 
 use super::fold::{self, Tail};
@@ -15,6 +17,10 @@ use crate::hosted::executed::ExecutedBitmap;
 
 /// Room for the end of a chunk and the head of the next one.
 pub(super) const MARGIN: u64 = (TAIL + MAX_HEAD + 8) as u64;
+
+/// Bytes of the head before a first word at a multiple of eight: with the sequence number, and without padding.
+const PLAIN_HEAD: u64 = (HEAD + 1) as u64;
+const _: () = assert!(PLAIN_HEAD.is_multiple_of(8));
 
 /// After this many consecutive chunks without a long loop at their ends, the writer searches only one of
 /// [`SEARCH_INTERVAL`] chunks.
@@ -410,29 +416,45 @@ impl WordsWriter {
         }
     }
 
-    /// Begins the history at the cursor, because the ring file was emptied: what was before is gone, and the header was
-    /// laid out again. The last `kept` bytes before the cursor are words that were written since; they are moved
-    /// behind the beginning. Returns whether there was room for that.
+    /// Begins the history again, because the ring file was emptied: what was before is gone, and the header was laid out
+    /// again. The last `kept` bytes before the cursor are words that were written since. They stay where they are, as
+    /// events of handlers name their positions. Returns whether there was room for them.
     #[cold]
     pub(crate) fn begin_again(&mut self, cursor: *mut u8, kept: usize, stamp: u64) -> (Place, bool) {
         let end = self.position(cursor);
-        (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));
-        self.previous = PreviousChunk::NONE;
-        publish(&self.header().begin, Begin::at(self.head).0);
-        publish(&self.header().state, State::closed(self.head, self.seq).0);
-        self.memory.put(end, [FLAG]);
-        self.set_cleared(self.head);
-        self.clear(self.head, self.head + MARGIN + self.chunk() + self.slack());
-        self.declare_time(stamp);
-        self.open(stamp);
-        let place = self.place(self.words);
-        // Otherwise the room for later words would reach the moved ones.
-        if kept > self.memory.size / 4 {
-            return (place, false);
+        // More words would be in the way of those that follow.
+        let has_room = kept <= self.memory.size / 4;
+        let kept = if has_room { kept as u64 } else { 0 };
+        let (first, end) = match kept {
+            0 => (end.next_multiple_of(8), end.next_multiple_of(8)),
+            _ => ((end - kept) & !7, end),
+        };
+        publish(&self.header().begin, Begin::at(first - PLAIN_HEAD).0);
+        for at in (first..end - kept).step_by(UNIT) {
+            self.memory.put(at, FILLER_BYTES);
         }
-        let words = self.memory.bytes(end - kept as u64, kept);
-        let moved = self.take_over(place.cursor, words);
-        (moved.unwrap_or(place), moved.is_some())
+        self.set_cleared(end);
+        self.clear(end, end + MARGIN + self.chunk() + self.slack());
+        self.open_at(first, stamp);
+        (self.place(end), has_room)
+    }
+
+    /// Opens a chunk whose words begin at a multiple of eight, and are there already. The bytes of its head may be
+    /// overwritten.
+    pub(super) fn open_at(&mut self, first: u64, stamp: u64) {
+        let head = first - PLAIN_HEAD;
+        // The missing number shows that a frame is missing.
+        let mut seq = self.seq.wrapping_add(1);
+        while needs_escape(seq.wrapping_add(1)) {
+            seq = seq.wrapping_add(1);
+        }
+        publish(&self.header().state, State::closed(head, seq).0);
+        self.memory.zero(head, first);
+        if let Some(flag) = head.checked_sub(1) {
+            self.memory.put(flag, [FLAG]);
+        }
+        (self.head, self.seq, self.previous) = (head, seq, PreviousChunk::NONE);
+        self.open(stamp);
     }
 
     /// Folds repetitions. Returns the new end of the words, or `None` if the chunk has to be closed.

@@ -129,7 +129,7 @@ impl<'a> WordsReader<'a> {
             at: oldest,
             stage: WordsStage::Frames,
             // The ring file was emptied there, between two frames.
-            skip_to_flag: oldest != from && oldest != header.words.begin,
+            skip_to_flag: oldest != from && Some(oldest) != header.words.begin,
             oldest,
             newest_seq: None,
             missing: 0,
@@ -563,7 +563,7 @@ impl<'a> WordsReader<'a> {
             true => words.first(words.units() % period),
             false => words,
         };
-        steps[1] = ChunkPart::Words(words);
+        steps[1] = ChunkPart::Words(self.ring.behind_filler(words));
         if let Some(Split { repetition, residue }) = split {
             steps[2] = repetition;
             steps[3] = ChunkPart::Words(residue);

@@ -133,7 +133,7 @@ impl WordsReader<'_> {
     }
 
     fn written(&self, from: u64, limit: u64) -> Span {
-        let mut rest = Span { from, to: limit };
+        let mut rest = self.ring.behind_filler(Span { from, to: limit });
         while let Some((_, len)) = self.ring.word(rest) {
             rest.from += len;
         }

@@ -1,7 +1,7 @@
 //! The bytes of a words ring by position.
 
 use crate::record::value::MAX_WORD;
-use crate::record::words::{Named, UNIT, Words, digit_of, word_len};
+use crate::record::words::{FILLER_BYTES, Named, UNIT, Words, digit_of, word_len};
 use crate::record::{Numbers, Statement, TaskMark};
 
 /// The bytes behind the header, and the table that resolves their words.
@@ -67,6 +67,16 @@ impl<'a> Ring<'a> {
         let (named, len) = self.word(*piece)?;
         piece.from += len;
         Some(named)
+    }
+
+    /// The words of a chunk without the units that fill the room before the first one.
+    pub(super) fn behind_filler(&self, mut piece: Span) -> Span {
+        while piece.units() > 0
+            && (0..).zip(FILLER_BYTES).all(|(at, byte)| self.byte(piece.from + at) == Some(byte))
+        {
+            piece.from += UNIT as u64;
+        }
+        piece
     }
 
     /// Number of words in a span.

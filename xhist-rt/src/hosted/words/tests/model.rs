@@ -5,7 +5,7 @@ use std::vec::Vec;
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG};
 use qs_core::record::words::{Named, REPETITION, UNIT, UnitRepetition, Words, digit_of, number};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
-use qs_core::ring::{MOVED_OFFSET, State, Trim};
+use qs_core::ring::{Begin, MOVED_OFFSET, State, Trim};
 
 /// An entry of the ring, and its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -209,9 +209,10 @@ impl Reader<'_> {
 
 pub(super) fn read(header: &[u8], data: &[u8]) -> Reading {
     let (state, cleared) = (State(word(header, 40)), word(header, 72));
-    let kept = cleared.saturating_sub(data.len() as u64);
+    let begin = Begin(word(header, 160)).position().unwrap_or(0);
+    let kept = cleared.saturating_sub(data.len() as u64).max(begin);
     let mut reader = Reader { data, runs: Vec::new(), previous: None, time: 0 };
-    let mut is_whole = kept == 0;
+    let mut is_whole = kept == begin;
     let closed: Vec<u8> = reader.bytes(kept, state.head().max(kept)).collect();
     for frame in closed.split_inclusive(|byte| *byte == FLAG) {
         let (last, frame) = frame.split_last().expect("a byte");
@@ -223,5 +224,7 @@ pub(super) fn read(header: &[u8], data: &[u8]) -> Reading {
         is_whole = true;
     }
     let is_certain = state.head() >= kept && reader.open(header, state, cleared);
+    // The history may begin at the first byte, and not behind it.
+    let kept = if kept == begin { kept.saturating_sub(1) } else { kept };
     Reading { runs: reader.runs, kept, is_certain }
 }

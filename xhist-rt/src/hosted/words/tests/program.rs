@@ -176,6 +176,8 @@ pub(in crate::hosted::words) struct Program {
     /// `truth` is kept.
     pub(in crate::hosted::words) is_logged: bool,
     pub(in crate::hosted::words) may_fold: bool,
+    /// Number of items so far, also of those that an emptied file no longer has.
+    logged: usize,
     records: u32,
     /// When the newest pause ended, and the number of pauses.
     paused: u64,
@@ -210,6 +212,7 @@ impl Program {
             is_watched,
             is_logged: true,
             may_fold: true,
+            logged: 0,
             records: 0,
             paused: 0,
             pauses: 0,
@@ -218,7 +221,7 @@ impl Program {
 
     /// Whether the test has written enough.
     pub(in crate::hosted::words) fn is_long(&self) -> bool {
-        self.truth.borrow().items.len() > if self.is_watched { 700 } else { 60_000 }
+        self.logged > if self.is_watched { 700 } else { 60_000 }
     }
 
     fn log(&mut self, item: Item) {
@@ -226,6 +229,7 @@ impl Program {
             // A roll-over that only clears takes no stamp.
             let time =
                 if let Item::Record(..) = item { self.now } else { self.writer.open_time.max(self.paused) };
+            self.logged += 1;
             let mut truth = self.truth.borrow_mut();
             truth.items.push(item);
             truth.times.push(time);
@@ -379,6 +383,30 @@ impl Program {
             let at = this.date_words();
             this.writer.append_event(at, EventKind::Started, value, stamp)
         });
+    }
+
+    /// Empties the ring file. The words of these statements are behind the zeros, where they would be without that.
+    pub(in crate::hosted::words) fn emptied(&mut self, numbers: &[u32]) {
+        // SAFETY: the ring outlives the program, and only this thread writes it.
+        unsafe {
+            let ring = &*self.ring;
+            ring.memory.write_bytes(0, HEADER + ring.size);
+            let header = ring.memory.cast::<HostedHeader>();
+            (*header).init(HEADER, ring.size as u32, if self.is_timed { 4 } else { 0 }, 0, 0);
+        }
+        *self.truth.borrow_mut() = Truth { is_timed: self.is_timed, ..Truth::default() };
+        // An empty round of a loop counts, too.
+        self.logged += 1;
+        let begin = self.place.cursor.addr();
+        numbers.iter().for_each(|number| self.statement(*number));
+        let kept = self.place.cursor.addr() - begin;
+        let at = self.writer.position(self.place.cursor);
+        let stamp = self.tick(1);
+        let (place, has_kept) = self.writer.begin_again(self.place.cursor, kept, stamp);
+        let stay = numbers.is_empty() || self.writer.position(place.cursor) == at;
+        assert!(has_kept && stay, "the words stay where they are");
+        self.place = place;
+        self.truth.borrow_mut().starts.insert(self.writer.head, 0);
     }
 
     /// The thread waits, and the ticker notes it.
