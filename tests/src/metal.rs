@@ -145,6 +145,8 @@ impl Firmware {
         let qemu = Run::new(self.board.qemu[0], &self.directory).args(&self.board.qemu[1..].join(" "));
         let qemu = qemu
             .args("-display none -monitor none -serial stdio -semihosting-config enable=on,target=native");
+        // In real time, a busy host lets the timer interrupt it between any two instructions.
+        let qemu = qemu.args("-icount shift=6");
         let done = qemu.limit(Duration::from_secs(60)).arg("-kernel").arg(&self.elf).done();
         format!("{}{}", done.stdout, done.stderr)
     }
