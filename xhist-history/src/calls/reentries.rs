@@ -4,6 +4,9 @@
 //! A closure from outside of that call is not, nor is a function that no statement on the way names: the caller of the function,
 //! or what was set up before, decides what it does. A method of a trait may be either: which implementation runs is decided
 //! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and not where it goes deeper.
+//!
+//! What is called back is a recursion, too, if it is open below: it handed itself over, as a compiler does that visits an
+//! expression by way of an iterator. Destructors run wherever a value ends, so that one is in another says nothing.
 
 use super::activation::Activation;
 use super::callee::Implicit;
@@ -145,13 +148,20 @@ impl CallStack {
     /// The next call below of the topmost function, if what its author cannot see from there is between the two; what that is; and
     /// whether there are more calls of the function below.
     fn called_back(&self) -> Option<(&Activation, (EnteredBy, BodyId), bool)> {
-        let top = self.slots.last().filter(|top| self.structure.body(top.activation.body).kind.is_named())?;
+        let is_shown = |top: &&Slot| {
+            let body = self.structure.body(top.activation.body);
+            body.kind.is_named() && !body.is_drop()
+        };
+        let top = self.slots.last().filter(is_shown)?;
         let first = usize::try_from(top.below).ok().filter(|below| *below < self.slots.len())?;
         let between = self.slots.get(first..self.slots.len() - 1).filter(|between| between.len() <= MOST)?;
         let (outer, above) = between.split_first()?;
         let by = above.iter().enumerate().find_map(|(place, slot)| {
             let open = between.get(..=place)?;
-            Some((self.decided_outside(&slot.activation, outer, open)?, slot.activation.body))
+            let (by, body) = (self.decided_outside(&slot.activation, outer, open)?, slot.activation.body);
+            let mut below = self.slots[..first].iter().rev().take(MOST);
+            let hands_itself = by == EnteredBy::Callback && below.any(|below| below.activation.body == body);
+            (!hands_itself).then_some((by, body))
         })?;
         Some((&outer.activation, by, (outer.below as usize) < self.slots.len()))
     }

@@ -783,6 +783,26 @@ fn alarm
   s emit
 ";
     assert_eq!(called_back(bus, "2 3 5 6 9 5 6 7 7"), ["emit by alarm at 6 before 7 x 1"]);
+    // A destructor that ran in the sight of another.
+    let tree = "\
+fn Ast::drop of Drop
+  s empty
+  s ()
+  s
+fn empty
+  s
+";
+    assert!(called_back(tree, "2 6 3 6 2 4 4").is_empty());
+    // It handed itself over.
+    let compiler = "\
+fn compile
+  s concat &compile
+  s
+fn concat
+  s ()
+  s
+";
+    assert!(called_back(compiler, "2 5 2 5 6 3 6").is_empty());
     // The caller hands the function over in the call.
     let own = "\
 fn main
