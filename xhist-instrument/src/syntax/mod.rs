@@ -1,6 +1,7 @@
 //! Parses a source text and analyses it. All use of the parser is in this folder.
 
 mod attributes;
+mod bare_traits;
 mod bindings;
 mod code;
 mod constness;
@@ -63,7 +64,8 @@ pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
 }
 
 fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {
-    syn::parse_str(&code.text[code.start..]).map_err(|error| {
+    let text = &code.text[code.start..];
+    syn::parse_str(text).or_else(|error| bare_traits::parse(text).ok_or(error)).map_err(|error| {
         let message = error.to_string();
         let (at, message) = if message.starts_with("unexpected end of input") {
             (code.text.trim_end().len(), message)
