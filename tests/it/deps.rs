@@ -153,6 +153,7 @@ fn refused() {
     let (_tree, directory) = project();
     for (name, reason) in [
         ("fmv", "no dependency has this name; similar names: fnv"),
+        ("std", "the standard library cannot be recorded: the recorder is built on it"),
         ("libc", "the recorder itself uses this package"),
         ("critical-section", "the recorder itself uses this package"),
         ("serde_derive", "only procedural macros and build scripts use this package"),

@@ -15,6 +15,8 @@ use crate::workspace::{self, Workspace};
 
 /// The name that means every dependency that can be recorded.
 const ALL: &str = "all";
+/// Crates that the recorder is built on, and those that are built with them.
+const STANDARD_LIBRARY: [&str; 5] = ["std", "core", "alloc", "proc_macro", "test"];
 /// Most names that are suggested for an unknown one.
 const SUGGESTIONS: usize = 5;
 /// The Jaro-Winkler similarity that a suggestion needs, from 0 to 1.
@@ -99,6 +101,13 @@ fn in_programs(metadata: &Metadata) -> HashSet<PackageId> {
 fn problem(name: &str, metadata: &Metadata, programs: &HashSet<PackageId>) -> Option<String> {
     if PACKAGES.iter().any(|own| same(own, name)) {
         return Some("the recorder itself uses this package; it cannot be recorded".into());
+    }
+    if STANDARD_LIBRARY.contains(&name) && !metadata.packages.iter().any(|package| same(&package.name, name))
+    {
+        return Some(
+            "the standard library cannot be recorded: the recorder is built on it; calls into it show as statements of their caller"
+                .into(),
+        );
     }
     let mut named = metadata.packages.iter().filter(|package| same(&package.name, name)).peekable();
     if named.peek().is_none() {
