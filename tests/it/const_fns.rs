@@ -7,6 +7,7 @@ use xhist_tests::{Case, Done, Tree, cargo, history_of, repository};
 pub const CASES: &[Case] = &[
     Case::new("a_const_fn_that_no_constant_needs_is_recorded", recorded),
     Case::new("a_const_fn_of_a_dependency_is_recorded", of_a_dependency),
+    Case::new("of_a_registry_only_what_a_new_constant_needs_is_compiled_again", of_a_registry),
 ];
 
 /// What is printed once, when a compiler has refused a call.
@@ -70,4 +71,37 @@ fn of_a_dependency() {
     // A build that does not compile the dependency with our wrapper changes nothing in it.
     let run = cargo(&user).args("xhist run").done().expect(5);
     run.check(!run.stderr.contains("building again"), "one build");
+}
+
+/// Cargo assumes that a package of a registry never changes.
+fn of_a_registry() {
+    let tree = Tree::empty("const-registry");
+    let depends = "[dependencies]\npart = \"0.1\"\nother = \"0.1\"\n\n[workspace]\n";
+    let manifest =
+        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n");
+    tree.write("Cargo.toml", &(manifest("user") + depends));
+    let source = "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\ndirectory = \"packages\"\n";
+    tree.write(".cargo/config.toml", source);
+    for name in ["part", "other"] {
+        tree.write(&format!("packages/{name}/Cargo.toml"), &manifest(name));
+        tree.write(&format!("packages/{name}/.cargo-checksum.json"), "{\"files\":{}}");
+        let text = format!("pub const fn {name}(by: i32) -> i32 {{\n    let b = by * 2;\n    b\n}}\n");
+        tree.write(&format!("packages/{name}/src/lib.rs"), &text);
+    }
+    let main = "fn main() {\n    std::process::exit(part::part(2) + other::other(1));\n}\n";
+    tree.write("src/main.rs", main);
+    let run = || cargo(tree.path()).args("xhist run --offline --deps all").done().expect(6);
+    let recorded = |run: &Done| {
+        let listing = history_of(run, tree.path());
+        ["part", "other"]
+            .map(|name| listing.statements().any(|entry| entry.path.ends_with(&format!("{name}/src/lib.rs"))))
+    };
+    assert_eq!(recorded(&run()), [true, true]);
+    // A new constant needs one of them: only this package is compiled again, and the member.
+    tree.write("src/main.rs", &format!("pub const FOUR: i32 = part::part(2);\n{main}"));
+    let second = run();
+    assert_eq!(recorded(&second), [false, true]);
+    let compiled =
+        ["part", "other", "user"].map(|name| second.stderr.contains(&format!("Compiling {name} v0.1.0")));
+    second.check(compiled == [true, false, true], "what has changed");
 }

@@ -34,15 +34,14 @@ pub(crate) fn epoch_file(home: &Path) -> PathBuf {
 }
 
 /// The key of a build: everything that decides what crates are compiled to. Cargo looks at the path of the wrapper, not at
-/// its contents, so the key is part of that path. Triggers in members are not in it: cargo also watches the shadows of
-/// members, see `RustcCall::restore_dep_info`.
+/// its contents, so the key is part of that path. What is inserted is not in it: cargo also watches the shadows, see
+/// `RustcCall::restore_dep_info`.
 pub(crate) fn key(
     command: &Command,
     workspace: &Workspace,
     recorders: &BTreeMap<String, Recorder>,
     home: &Path,
     map: &Path,
-    changes_in_dependencies: impl std::fmt::Debug,
 ) -> Result<String, Error> {
     let program = program();
     let built: Vec<_> = recorders.values().map(|built| (&built.library, stamp(&built.library))).collect();
@@ -60,7 +59,7 @@ pub(crate) fn key(
         .collect();
     let settings = serde_json::to_string(&(command.own.settings.over([]), members))
         .map_err(|error| Error::step("describing the settings", error))?;
-    let choice = (settings, &workspace.dependencies, changes_in_dependencies, wrapper);
+    let choice = (settings, &workspace.dependencies, wrapper);
     Ok(hash_text(hash(&format!("{version} {program:?} {epoch} {built:?} {choice:?}"))))
 }
 

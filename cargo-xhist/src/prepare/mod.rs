@@ -13,7 +13,7 @@ use xhist_instrument::MainHash;
 use xhist_instrument::map::MapFile;
 use xhist_instrument::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCounts};
 use xhist_instrument::select::{ValueSelection, requests};
-use xhist_instrument::trigger::{Placed, Request};
+use xhist_instrument::trigger::Request;
 
 use self::build_key::hash_text;
 use self::const_fns::{Freed, Needed};
@@ -99,18 +99,10 @@ fn prepare_afresh(
     let mut notes = Notes::default();
     let needed = Needed::load(home);
     facts.extend([needed.fact()]);
-    let (mut graph, outcomes, in_dependencies, freed) =
-        analyse(&choice, &triggers, &needed, progress, &mut notes)?;
+    let (mut graph, outcomes, freed) = analyse(&choice, &triggers, &needed, progress, &mut notes)?;
     facts.extend(std::mem::take(&mut graph.facts));
     let map = home.join(MAP);
-    let key = build_key::key(
-        command,
-        workspace,
-        &kept.recorders,
-        home,
-        &map,
-        (&in_dependencies, &freed.in_dependencies),
-    )?;
+    let key = build_key::key(command, workspace, &kept.recorders, home, &map)?;
     let (shadow, build) = build_key::places(command, home, &key)?;
     let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map, (facts, &mut notes))?;
     let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
@@ -134,9 +126,6 @@ fn prepare_afresh(
     Ok(Done { wrappers, build, map_hash: plan.map_hash, has_values: plan.has_values, notes })
 }
 
-/// Triggers in dependencies.
-type TriggersInDependencies = Vec<(PathBuf, Placed)>;
-
 /// Collects and analyses the sources, and places the triggers.
 fn analyse(
     choice: &Choice<'_>,
@@ -144,7 +133,7 @@ fn analyse(
     needed: &Needed,
     progress: &Progress,
     notes: &mut Notes,
-) -> Result<(ModuleGraph, Vec<Outcome>, TriggersInDependencies, Freed), Error> {
+) -> Result<(ModuleGraph, Vec<Outcome>, Freed), Error> {
     let mut graph = xhist_instrument::in_parallel(|| {
         module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
             progress.step(format!("instrumenting {files} files"));
@@ -159,11 +148,8 @@ fn analyse(
     report_values(choice, &outcomes, notes);
     let notes = RefCell::new(notes);
     let note = |note: &str| notes.borrow_mut().warn(format!("note: {note}"));
-    let placed = pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
-    let in_dependencies = placed.into_iter().filter(|(index, _)| set.is_dependency(*index));
-    let in_dependencies =
-        in_dependencies.map(|(index, placed)| (set.path(index).to_owned(), placed)).collect();
-    Ok((graph, outcomes, in_dependencies, freed))
+    pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
+    Ok((graph, outcomes, freed))
 }
 
 /// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.
