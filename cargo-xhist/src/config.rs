@@ -68,6 +68,12 @@ pub(crate) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
     text + &format!("{variables:?}")
 }
 
+/// The part of the configuration files that [`deciding`] has, as a text for each file, the strongest last.
+pub(crate) fn deciding_files(command: &Command, read_by_sources: &[&str]) -> Vec<String> {
+    let files = layers(command).1.into_iter().rev();
+    files.map(|layer| deciding_part(layer.config, read_by_sources).to_string()).collect()
+}
+
 fn decides(variable: &str, read_by_sources: &[&str]) -> bool {
     const WHOLE: [&str; 5] =
         ["RUSTFLAGS", "CARGO_ENCODED_RUSTFLAGS", "RUSTC_BOOTSTRAP", "RUSTUP_TOOLCHAIN", "SOURCE_DATE_EPOCH"];

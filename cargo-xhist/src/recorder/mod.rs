@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Command, ExitCode, Stdio};
+use std::process::{Command, ExitCode, Output, Stdio};
 
 use qs_core::inserted::{RECORDINGS, VALUES};
 
@@ -20,11 +20,14 @@ use self::compiler::{Compiler, output};
 use crate::command;
 use crate::error::{Error, UsageError};
 use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
-use crate::plan::{Recorder, RecorderSource};
+use crate::plan::{Recorder, RecorderSource, write_if_changed};
 use crate::progress::Progress;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
+
+/// What cargo prints where the project replaces the registry by another source, and that has no package of the recorder.
+const REPLACED: &str = "(which is replacing registry `crates-io`)";
 
 /// The format of the cache: changes when a cached recorder is made or stored differently.
 const FORMAT: u32 = 3;
@@ -125,22 +128,11 @@ fn build(
     package: &Path,
     target_dir: &Path,
 ) -> Result<BTreeMap<String, Recorder>, Error> {
-    let mut cargo = cargo();
-    cargo
-        .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
-        .arg("--manifest-path")
-        .arg(package.join("Cargo.toml"))
-        .args(command.build_args());
-    build_in(&mut cargo, command, target_dir)?;
-    let compiler = target_dir.join(COMPILER_NAME);
-    crate::plan::link_program(&compiler)?;
-    cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
-    // The user's wrappers are for the user's crates only.
-    cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", Path::new("")));
-    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("RUSTC_WRAPPER");
-    cargo.env_remove("CARGO_INCREMENTAL");
-    let output =
-        cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))?;
+    let mut output = run(command, package, target_dir, false)?;
+    // The project has its packages beside it. Those of the recorder are elsewhere.
+    if String::from_utf8_lossy(&output.stderr).contains(REPLACED) {
+        output = run(command, package, target_dir, true)?;
+    }
     if !output.status.success() {
         return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
     }
@@ -149,6 +141,39 @@ fn build(
         return Err(Error::step("building the recorder (xhist-rt)", "cargo named no library"));
     }
     Ok(recorders)
+}
+
+/// Runs cargo, in the project's directory or outside of it: there with that part of the project's configuration which decides
+/// how crates are compiled, and not with the part that says where packages are.
+fn run(
+    command: &command::Command,
+    package: &Path,
+    target_dir: &Path,
+    is_outside: bool,
+) -> Result<Output, Error> {
+    let mut cargo = cargo();
+    cargo
+        .args(["build", "--profile", PROFILE, "--message-format=json-render-diagnostics", "--quiet"])
+        .arg("--manifest-path")
+        .arg(package.join("Cargo.toml"));
+    if is_outside {
+        cargo.current_dir(package);
+        for (number, text) in crate::config::deciding_files(command, sources::VARIABLES).iter().enumerate() {
+            let file = package.join(format!("config-{number}.toml"));
+            write_if_changed(&file, text.as_bytes())?;
+            cargo.arg("--config").arg(file);
+        }
+    }
+    cargo.args(command.build_args());
+    build_in(&mut cargo, command, target_dir)?;
+    let compiler = target_dir.join(COMPILER_NAME);
+    crate::plan::link_program(&compiler)?;
+    cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
+    // The user's wrappers are for the user's crates only.
+    cargo.arg("--config").arg(config("build.rustc-workspace-wrapper", Path::new("")));
+    cargo.env_remove("RUSTC_WORKSPACE_WRAPPER").env_remove("RUSTC_WRAPPER");
+    cargo.env_remove("CARGO_INCREMENTAL");
+    cargo.stderr(Stdio::piped()).output().map_err(|error| Error::step("running cargo", error))
 }
 
 /// Runs as the compiler of the recorder, which must contain both machine code and bitcode. Cargo asks for one of them:
