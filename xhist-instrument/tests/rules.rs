@@ -142,14 +142,20 @@ fn what_a_kept_macro_calls_is_kept() {
     let text = "macro_rules! a { () => { b!(c!()) } } macro_rules! b { () => { d!() } } macro_rules! e { () => { f!() } }";
     assert_eq!(kept(&[text], &[]), [""; 0]);
     assert_eq!(kept(&[text, "const X: u8 = a!();"], &[]), ["a", "b", "c", "d"]);
-    assert_eq!(kept(&[text], &["e!", "a"]), ["e", "f"]);
+    assert_eq!(kept(&[text], &["e!", "a"]), ["e", "e!", "f"]);
 }
 
 #[test]
 fn a_kept_macro_is_listed_with_its_reason() {
-    let text = rule("$a:expr", "{ let a = $a; a }");
-    let kept = HashSet::from(["m".to_owned()]);
-    let analysis = analyze_freed(text.as_bytes(), &[], &kept, &Options::default(), &Macros::default());
-    let analysis = analysis.expect("it parses");
-    assert_eq!((analysis.sites.len(), analysis.skips[0].reason), (0, Reason::ConstMacro));
+    let sites = |body: &str, kept: &str| {
+        let (text, kept) = (rule("$a:expr", body), HashSet::from([kept.to_owned()]));
+        let analysis = analyze_freed(text.as_bytes(), &[], &kept, &Options::default(), &Macros::default());
+        let analysis = analysis.expect("it parses");
+        assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::ConstMacro));
+        analysis.sites.len()
+    };
+    assert_eq!(sites("{ let a = $a; a }", "m"), 0);
+    // A function is no part of the constant around it.
+    assert_eq!(sites("fn f() { $a }", "m"), 1);
+    assert_eq!(sites("fn f() { $a }", "m!"), 0);
 }

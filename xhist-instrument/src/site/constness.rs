@@ -87,7 +87,8 @@ impl ConstUse {
 pub struct Removable {
     /// For each file, the offsets of the keywords that can go.
     pub keywords: Vec<Vec<usize>>,
-    /// Macros that constants may call: their rules must stay as they are.
+    /// Macros that constants may call: of their rules, only functions may change. With a `!`: those that the compiler refused,
+    /// where nothing may.
     pub kept_macros: HashSet<String>,
 }
 
@@ -120,7 +121,7 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Removable {
     let refused: Vec<ConstUse> =
         refused.map(|name| ConstUse { owner: Owner::Macro, name: name.to_owned() }).collect();
     todo.extend(&refused);
-    let mut kept_macros = HashSet::new();
+    let mut kept_macros: HashSet<String> = kept.iter().filter(|name| name.ends_with('!')).cloned().collect();
     let mut seen = HashSet::new();
     while let Some(used) = todo.pop() {
         if !seen.insert(used) {

@@ -26,26 +26,26 @@ impl Walker<'_> {
             left.rules(item.mac.tokens.clone(), &mut Vec::new());
             return (left.statements, Reason::MacroDefinition);
         };
-        if kept.contains(&name) {
-            left.rules(item.mac.tokens.clone(), &mut Vec::new());
-            return (left.statements, Reason::ConstMacro);
-        }
+        let (is_refused, is_const) = (kept.contains(&format!("{name}!")), kept.contains(&name));
         for (body, outline) in outlines(item.mac.tokens.clone()) {
-            let is_walked = outline.is_some_and(|outline| self.rule(&name, &body, outline));
+            let outline = outline.filter(|_| !is_refused);
+            let is_walked = outline.is_some_and(|outline| self.rule(&name, &body, outline, is_const));
             if !is_walked {
                 left.braced(body.stream(), &mut Vec::new());
             }
         }
-        (left.statements, Reason::MacroDefinition)
+        (left.statements, if is_refused || is_const { Reason::ConstMacro } else { Reason::MacroDefinition })
     }
 
-    /// Walks the body of a rule. False when it is not understood.
-    fn rule(&mut self, name: &str, body: &Group, outline: Outline) -> bool {
+    /// Walks the body of a rule. False when it is not understood. In a constant, only items are not part of the constant.
+    fn rule(&mut self, name: &str, body: &Group, outline: Outline, is_const: bool) -> bool {
         // A task that waits in a macro is one of the function around the call.
         if holds_await(&outline.tokens) {
             return false;
         }
-        let Some(syntax) = RuleSyntax::parse(outline.tokens) else { return false };
+        let syntax = RuleSyntax::parse(outline.tokens)
+            .filter(|syntax| !is_const || matches!(syntax, RuleSyntax::Items(_)));
+        let Some(syntax) = syntax else { return false };
         let range = self.start_of(body.span_open())..self.end_of(body.span_close());
         let repetitions = outline.repetitions.iter();
         let repetitions: Vec<_> =
