@@ -127,6 +127,7 @@ fn each_const_context_keeps_the_macros_that_it_calls() {
         "macro_rules! n { () => { const X: u8 = m!(); } }",
         "const fn f() -> u8 { m!() } const X: u8 = f();",
         "use b::m as n; const X: u8 = n!();",
+        "/// `const X: u8 = m!();`\nstruct S;",
     ] {
         assert!(kept(&[context], &[]).contains(&"m".to_owned()), "{context}");
     }

@@ -216,6 +216,12 @@ impl Notes {
             return;
         }
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        for (at, _) in text.match_indices('!') {
+            let name = &text[text[..at].trim_end_matches(is_word).len()..at];
+            if !name.is_empty() {
+                self.found.uses.push(ConstUse { owner: Owner::Macro, name: name.to_owned() });
+            }
+        }
         for (at, _) in text.match_indices('(') {
             let before = &text[..at];
             let path = before.trim_end_matches(is_word);
