@@ -21,5 +21,5 @@ pub(crate) const UNOPTIMISED: &str = "xhist_recorder";
 pub(crate) const PROFILE: &str = "recorder";
 /// Extension of the files in which the recorder keeps which statements each thread ran.
 pub(crate) const SPECTRA: &str = "spectra";
-/// The directory beside the wrapper with a file for each function that a compiler needs as a constant.
+/// The directory beside the wrapper with a file for each function or macro that a compiler needs as it is.
 pub(crate) const REFUSED: &str = "refused";

@@ -34,7 +34,7 @@ pub(crate) struct WrapperPlan {
     pub(crate) map_hash: String,
     /// The program records values: its debug information describes them.
     pub(crate) has_values: bool,
-    /// Names of functions that lost the keyword `const`.
+    /// Names of functions that lost the keyword `const`, and of macros whose rules have calls, those with a `!`.
     pub(crate) freed: BTreeSet<String>,
     /// Names of files, for programs that send them to a host: lines of an id, a blank and a path.
     pub(crate) file_names: String,

@@ -67,7 +67,7 @@ fn print(text: &str) -> ExitCode {
 }
 
 /// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built. `None`: the compiler
-/// needs functions as constants that had lost the keyword, so the build is repeated with it.
+/// needs functions or macros as they were, so the build is repeated with them.
 fn call_cargo(
     command: &Command,
     workspace: &Workspace,

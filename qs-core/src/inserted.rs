@@ -6,6 +6,12 @@ use crate::record::words::Word;
 
 /// The name of the recorder crate, as it appears in every call.
 pub const CRATE: &str = "xhist_rt::";
+/// The name of the recorder in crates that give it to their macros, and the item that does so.
+pub const GIVEN: &str = "__xhist_rt";
+/// See [`GIVEN`].
+pub const GIVE_RECORDER: &str = "#[doc(hidden)]pub extern crate xhist_rt as __xhist_rt;";
+/// The path before [`CRATE`] in the rules of a macro: [`GIVEN`] of the macro's crate.
+pub const IN_RULES: &str = "$crate::__";
 /// Marks the end of a wrapped expression and the start of carried attributes.
 pub const MARK: &str = "/*xh*/";
 /// The variable of an async body that holds its task.

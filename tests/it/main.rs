@@ -39,6 +39,7 @@ mod kept_runs;
 mod kills;
 mod layering;
 mod links;
+mod macro_rules;
 mod macros;
 mod nested;
 mod nextest;
@@ -130,6 +131,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("after_run", after_run::CASES),
     ("again", again::CASES),
     ("const_fns", const_fns::CASES),
+    ("macro_rules", macro_rules::CASES),
     ("dap", dap::CASES),
     ("diff", diff::CASES),
     ("answer", answer::CASES),

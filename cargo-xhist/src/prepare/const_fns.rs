@@ -1,14 +1,14 @@
-//! `const fn` whose statements are recorded: in the shadow they lose the keyword, when no const context of the build calls
-//! them.
+//! `const fn` and rules of macros whose statements are recorded. In the shadow such a function loses the keyword, and the rules
+//! get calls, when no const context of the build needs them.
 //!
-//! The sources show most const contexts. Where generated code calls such a function as a constant, the compiler refuses it.
-//! Then the wrapper writes the function's name down, and the build is repeated with the keyword.
+//! The sources show most const contexts. Where generated code has another one, the compiler refuses the call. Then the wrapper
+//! writes the name down, that of a macro with a `!`, and the build is repeated with the original.
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use xhist_instrument::{Analysis, Constness, Options, analyze_without_const, removable};
+use xhist_instrument::{Analysis, Constness, Options, Removable, analyze_freed, removable};
 
 use crate::error::Error;
 use crate::facts::Fact;
@@ -17,7 +17,7 @@ use crate::plan::write_if_changed;
 use crate::workspace::Workspace;
 use crate::workspace::module_graph::{ModuleFile, ModuleGraph};
 
-/// Names of functions that the compiler needs as constants, one in a line.
+/// Names of functions and macros that the compiler needs as they are, one in a line.
 const FILE: &str = "const-fns";
 
 /// The names that compilers of earlier builds have asked for.
@@ -58,15 +58,15 @@ pub(crate) fn was_refused(home: &Path, wrappers: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The functions that lose the keyword.
+/// The functions that lose the keyword, and the macros whose rules have calls.
 #[derive(Debug, Default)]
 pub(crate) struct Freed {
     pub(crate) names: BTreeSet<String>,
-    /// The files of dependencies among theirs, with the offsets.
+    /// The files of dependencies among theirs, with the offsets of keywords and of bodies of rules.
     pub(crate) in_dependencies: Vec<(PathBuf, Vec<usize>)>,
 }
 
-/// Analyses the files again whose functions lose the keyword.
+/// Analyses the files again in which something changes.
 pub(crate) fn free(
     graph: &mut ModuleGraph,
     workspace: &Workspace,
@@ -81,18 +81,30 @@ pub(crate) fn free(
     let unknown = Constness::default();
     let known = analyses.iter().map(|analysis| analysis.as_ref().map_or(&unknown, Analysis::constness));
     let known: Vec<&Constness> = known.collect();
-    let keywords = removable(&known, &needed.names);
+    let Removable { keywords, kept_macros } = removable(&known, &needed.names);
     let mut freed = Freed::default();
-    for (index, keywords) in keywords.iter().enumerate().filter(|(_, keywords)| !keywords.is_empty()) {
-        freed.names.extend(known[index].names_at(keywords).map(str::to_owned));
-        let path = &files[index].path;
-        if workspace.dependencies.iter().any(|directory| path.starts_with(directory)) {
-            freed.in_dependencies.push((path.clone(), keywords.clone()));
+    for (known, keywords) in known.iter().zip(&keywords) {
+        freed.names.extend(known.names_at(keywords).map(str::to_owned));
+    }
+    let changes = |analysis: &Analysis, keywords: &[usize]| !keywords.is_empty() || analysis.defines_macros();
+    files.par_iter().zip(&mut *analyses).zip(&keywords).for_each(|((file, analysis), keywords)| {
+        if analysis.as_ref().is_ok_and(|analysis| changes(analysis, keywords)) {
+            *analysis = analyze_freed(&file.text, keywords, &kept_macros, &options(file), macros);
+        }
+    });
+    let is_root = |path: &Path| workspace.targets.iter().any(|target| target.root == path);
+    let has_rules = analyses.iter().flatten().any(Analysis::has_rules);
+    for ((file, analysis), keywords) in files.iter().zip(analyses).zip(keywords) {
+        let Ok(analysis) = analysis else { continue };
+        freed.names.extend(analysis.recorded_macros().map(|name| format!("{name}!")));
+        if has_rules && is_root(&file.path) {
+            analysis.give_recorder();
+        }
+        let offsets: Vec<usize> = keywords.into_iter().chain(analysis.rules()).collect();
+        let in_dependency = workspace.dependencies.iter().any(|directory| file.path.starts_with(directory));
+        if in_dependency && (has_rules || !offsets.is_empty()) {
+            freed.in_dependencies.push((file.path.clone(), offsets));
         }
     }
-    let pairs = files.par_iter().zip(analyses).zip(keywords).filter(|(_, keywords)| !keywords.is_empty());
-    pairs.for_each(|((file, analysis), keywords)| {
-        *analysis = analyze_without_const(&file.text, &keywords, &options(file), macros);
-    });
     freed
 }

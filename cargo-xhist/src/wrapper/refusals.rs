@@ -1,16 +1,17 @@
-//! Compilers that refuse a call because its function has lost the keyword `const`.
+//! Compilers that refuse a call because its function has lost the keyword `const`, or a call in the rules of a macro.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
+use qs_core::inserted::{GIVEN, IN_RULES};
 use serde_json::{Value, json};
 
 /// The compiler's code for a call in a const context of a function that is not const.
 const CODE: &str = "E0015";
 
-/// Runs a compiler. When it refuses one of these functions, the function's name becomes a file in `directory`, and the
+/// Runs a compiler. When it refuses one of these functions or macros, the name becomes a file in `directory`, and the
 /// compiler's errors are not printed: the build is repeated.
 pub(crate) fn run(
     command: &mut Command,
@@ -27,7 +28,8 @@ pub(crate) fn run(
             // Cargo waits for all other lines, such as those that name finished files.
             None => stderr.write_all(&line)?,
             Some(error) => {
-                refused.extend(function(&error).filter(|name| freed.contains(*name)).map(str::to_owned));
+                let names = function(&error).map(str::to_owned).into_iter().chain(macros(&error));
+                refused.extend(names.filter(|name| freed.contains(name)));
                 errors.extend_from_slice(&line);
             }
         }
@@ -51,9 +53,18 @@ fn error(line: &[u8]) -> Option<Value> {
 
 /// The message in place of the compiler's. Cargo prints it, and takes it for the reason of the failure.
 fn announcement(refused: &BTreeSet<String>) -> Value {
-    let names = refused.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ");
-    let message =
-        format!("xhist: a constant needs {names} as `const fn`, so these are not recorded; building again\n");
+    let listed = |is_macro: bool| {
+        let names = refused.iter().filter(|name| name.ends_with('!') == is_macro);
+        names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+    };
+    let reason = match (listed(false).as_str(), listed(true).as_str()) {
+        (functions, "") => format!("a constant needs {functions} as `const fn`"),
+        ("", macros) => format!("the compiler takes no calls in the rules of {macros}"),
+        (functions, macros) => format!(
+            "a constant needs {functions} as `const fn`, and the compiler takes no calls in the rules of {macros}"
+        ),
+    };
+    let message = format!("xhist: {reason}, so these are not recorded; building again\n");
     json!({
         "$message_type": "diagnostic", "message": message, "rendered": message, "level": "error",
         "code": null, "spans": [], "children": [],
@@ -79,6 +90,37 @@ fn function(error: &Value) -> Option<&str> {
         }
     }
     name
+}
+
+/// The macros whose expansions an error is in, if it is about an inserted call.
+fn macros(error: &Value) -> Vec<String> {
+    let spans = || error["spans"].as_array().into_iter().flatten();
+    let is_ours = |span: &Value| {
+        span["is_primary"] == true
+            && span["text"].as_array().into_iter().flatten().any(|line| names_recorder(line).unwrap_or(false))
+    };
+    if !spans().any(is_ours) {
+        return Vec::new();
+    }
+    let mut names = Vec::new();
+    for span in spans() {
+        let mut expansion = &span["expansion"];
+        while let Some(path) = expansion["macro_decl_name"].as_str() {
+            names.push(path.rsplit("::").next().unwrap_or(path).to_owned());
+            expansion = &expansion["span"]["expansion"];
+        }
+    }
+    names
+}
+
+/// Whether the marked part of a line is an inserted call, or begins one.
+fn names_recorder(line: &Value) -> Option<bool> {
+    let column = |name: &str| usize::try_from(line[name].as_u64()?.checked_sub(1)?).ok();
+    let (start, end) = (column("highlight_start")?, column("highlight_end")?);
+    let text = line["text"].as_str()?;
+    let marked: String = text.chars().skip(start).take(end.saturating_sub(start)).collect();
+    let behind: String = text.chars().skip(start).collect();
+    Some(marked.contains(GIVEN) || behind.trim_start_matches(['{', ' ']).starts_with(IN_RULES))
 }
 
 fn is_name(char: char) -> bool {

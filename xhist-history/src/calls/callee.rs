@@ -45,7 +45,9 @@ pub enum CallKind {
 impl Call {
     /// Whether code outside the program may run, which may call functions of the program back.
     pub fn is_unknown(self) -> bool {
-        !self.is_known && !matches!(self.kind, CallKind::Question | CallKind::Struct)
+        // The code in the arguments of a macro may run inside its body.
+        (!self.is_known || self.kind == CallKind::Macro)
+            && !matches!(self.kind, CallKind::Question | CallKind::Struct)
     }
 }
 
@@ -81,24 +83,29 @@ pub struct BodyName {
     pub of_type: bool,
     /// The trait that it implements.
     pub of_trait: Option<u32>,
+    /// It is the body of a rule of a macro.
+    pub is_macro: bool,
 }
 
 impl BodyName {
     /// The name of a body with this path.
     pub fn new(path: &str, of_trait: &str, words: &mut CallWords) -> BodyName {
         let mut segments = path.rsplit("::");
-        let key = words.add(segments.next().unwrap_or_default());
+        let last = segments.next().unwrap_or_default();
+        let (last, is_macro) = last.strip_suffix('!').map_or((last, false), |name| (name, true));
+        let key = words.add(last);
         let parent = segments.next();
-        let of_type =
-            !of_trait.is_empty() || parent.is_some_and(|parent| !parent.starts_with(char::is_lowercase));
+        let of_type = !of_trait.is_empty()
+            || !is_macro && parent.is_some_and(|parent| !parent.starts_with(char::is_lowercase));
         let of_trait = (!of_trait.is_empty()).then(|| words.add(of_trait));
-        BodyName { key, parent: parent.map(|parent| words.add(parent)), of_type, of_trait }
+        BodyName { key, parent: parent.map(|parent| words.add(parent)), of_type, of_trait, is_macro }
     }
 
     /// Whether a call in `caller` may mean this body. `is_type` knows the types and traits of the program's bodies.
     pub fn is_meant(self, call: Call, caller: BodyName, is_type: impl Fn(u32) -> bool) -> bool {
         let is_default = self.of_trait.is_some() && self.of_trait == self.parent;
         self.key == call.key
+            && self.is_macro == (call.kind == CallKind::Macro)
             && match call.kind {
                 CallKind::Plain => !self.of_type,
                 CallKind::Method => self.of_type,
@@ -114,7 +121,8 @@ impl BodyName {
                         && (self.parent == caller.parent || is_default || caller.of_trait == caller.parent)
                 }
                 CallKind::In(of) => !self.of_type || self.parent == Some(of),
-                CallKind::StdMacro | CallKind::Macro => false,
+                CallKind::Macro => true,
+                CallKind::StdMacro => false,
                 CallKind::Value | CallKind::Struct | CallKind::Question => false,
             }
     }

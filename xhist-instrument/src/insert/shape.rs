@@ -4,8 +4,8 @@ use crate::options::{Detail, MainHash, Values};
 use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
 use qs_core::inserted::{
-    BEGIN_TASK, CRATE, CallForm, ENDS, HASHES, HashCall, MARK, RECORDINGS, RESUME_TASK, RecordingCall,
-    START_AT, STOP_AT, StatementNumber, TASK, VALUES, ValueAmount, WATCH,
+    BEGIN_TASK, CRATE, CallForm, ENDS, GIVE_RECORDER, HASHES, HashCall, IN_RULES, MARK, RECORDINGS,
+    RESUME_TASK, RecordingCall, START_AT, STOP_AT, StatementNumber, TASK, VALUES, ValueAmount, WATCH,
 };
 use qs_core::record::Statement;
 use std::io::Write as _;
@@ -17,6 +17,8 @@ pub const LINES_PER_ID: u32 = 65_535;
 pub(crate) struct CallWriter<'a> {
     pub out: Vec<u8>,
     prefix: &'static str,
+    /// The prefix outside of the rules of macros.
+    plain: &'static str,
     numbers: &'a Numbers,
 }
 
@@ -43,7 +45,19 @@ pub(crate) struct Recorded {
 
 impl<'a> CallWriter<'a> {
     pub fn new(edition2015: bool, numbers: &'a Numbers, capacity: usize) -> Self {
-        Self { out: Vec::with_capacity(capacity), prefix: if edition2015 { "" } else { "::" }, numbers }
+        let plain = if edition2015 { "" } else { "::" };
+        Self { out: Vec::with_capacity(capacity), prefix: plain, plain, numbers }
+    }
+
+    /// What follows is in the rules of a macro, or not. There the path leads through the crate of the macro: the call may be
+    /// in a crate that does not know the recorder.
+    pub fn in_rules(&mut self, in_rules: bool) {
+        self.prefix = if in_rules { IN_RULES } else { self.plain };
+    }
+
+    /// The item that lets macros name the recorder.
+    pub fn give_recorder(&mut self) {
+        self.print(format_args!("{GIVE_RECORDER}"));
     }
 
     /// `xhist_rt::s(0x1_002a_0a01);` or another of [`RECORDINGS`].

@@ -20,6 +20,7 @@ struct Edit<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EditOrder {
     Close(std::cmp::Reverse<usize>),
+    Recorder,
     Hash,
     Task,
     Open(usize, Part),
@@ -34,6 +35,7 @@ enum Part {
 }
 
 enum EditContent<'a> {
+    Recorder,
     Hash,
     Task,
     Value { ordinal: usize, site: &'a ValueSite, watches: &'a [ValueWatch] },
@@ -56,7 +58,7 @@ pub(crate) fn splice(
         return Err(Refusal::of_file(RefusalReason::TooFewIds { lines, needed, given }));
     }
     let writer = CallWriter::new(options.edition2015, numbers, text.len() + analysis.sites.len() * 32);
-    write(text, 0..text.len(), edits(analysis, options), writer, options)
+    write(text, 0..text.len(), edits(analysis, options), writer, options, &analysis.rules)
         .ok_or_else(|| Refusal::of_file(RefusalReason::ForeignAnalysis))
 }
 
@@ -67,13 +69,16 @@ fn write(
     mut edits: Vec<Edit<'_>>,
     mut writer: CallWriter<'_>,
     options: &Options,
+    rules: &[Range<usize>],
 ) -> Option<Vec<u8>> {
     edits.sort_by_key(|edit| (edit.at, edit.order));
     let mut copied = range.start;
     for edit in edits {
         writer.out.extend_from_slice(text.get(copied..edit.at)?);
         copied = edit.at;
+        writer.in_rules(is_in(rules, edit.at));
         match edit.what {
+            EditContent::Recorder => writer.give_recorder(),
             EditContent::Hash => writer.main_hash(options.main_hash, options.detail, options.main_values),
             EditContent::Value { ordinal, site, watches } => {
                 writer.value(ordinal, site, options.values, watches);
@@ -105,7 +110,7 @@ pub(crate) fn splice_part(text: &str, range: Range<usize>, sites: &[Site], trigg
     // A macro that accepts every call also accepts any subset of them.
     let is_meant = |_: &Site| Some(Meant { is_resumed: false });
     of_sites(sites, is_meant, |_| if triggers { &TRIGGERS } else { &[] }, &mut edits);
-    write(text.as_bytes(), range, edits, CallWriter::new(false, &numbers, 0), &Options::default())
+    write(text.as_bytes(), range, edits, CallWriter::new(false, &numbers, 0), &Options::default(), &[])
         .and_then(|text| String::from_utf8(text).ok())
 }
 
@@ -115,6 +120,8 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         let hash = |&at| Edit { at, order: EditOrder::Hash, what: EditContent::Hash };
         edits.extend(analysis.main_at.iter().map(hash));
     }
+    let recorder = analysis.first_item.filter(|_| analysis.gives_recorder);
+    edits.extend(recorder.map(|at| Edit { at, order: EditOrder::Recorder, what: EditContent::Recorder }));
     let mut resumes = Vec::new();
     if options.records_tasks() {
         for task in analysis.tasks.iter().filter(|task| is_recorded(&task.body, &analysis.sites)) {
@@ -142,6 +149,12 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         (site.recorded || !watches.is_empty()).then_some(Edit { at, order, what })
     }));
     edits
+}
+
+/// Whether an offset is in one of these ranges, which are in the order of the text.
+fn is_in(ranges: &[Range<usize>], at: usize) -> bool {
+    let next = ranges.partition_point(|range| range.start <= at);
+    next.checked_sub(1).is_some_and(|index| at <= ranges[index].end)
 }
 
 /// Whether a statement of this body is recorded.

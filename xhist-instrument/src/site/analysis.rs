@@ -50,6 +50,14 @@ pub struct Analysis {
     pub(crate) constness: Constness,
     /// Offsets of the keywords `const` that go when the text is instrumented.
     pub(crate) without_const: Vec<usize>,
+    /// The bodies of macro rules that hold sites, in the order of the text.
+    pub(crate) rules: Vec<Range<usize>>,
+    /// The macros that these rules belong to.
+    pub(crate) recorded_macros: BTreeSet<String>,
+    /// Offset of the first item with its attributes.
+    pub(crate) first_item: Option<usize>,
+    /// The crate gives the recorder to the macros that it defines.
+    pub(crate) gives_recorder: bool,
     /// Fingerprint of the token positions, for the proof.
     pub(crate) tokens: TokenFingerprint,
 }
@@ -58,6 +66,31 @@ impl Analysis {
     /// The `const fn` of the file, and what const contexts call.
     pub fn constness(&self) -> &Constness {
         &self.constness
+    }
+
+    /// Whether statements in the rules of macros are recorded.
+    pub fn has_rules(&self) -> bool {
+        !self.rules.is_empty()
+    }
+
+    /// Offsets of the bodies of rules in which statements are recorded.
+    pub fn rules(&self) -> impl Iterator<Item = usize> {
+        self.rules.iter().map(|body| body.start)
+    }
+
+    /// The macros that have such rules.
+    pub fn recorded_macros(&self) -> impl Iterator<Item = &str> {
+        self.recorded_macros.iter().map(String::as_str)
+    }
+
+    /// Whether macros are defined whose rules hold statements.
+    pub fn defines_macros(&self) -> bool {
+        self.skips.iter().any(|skip| skip.reason == Reason::MacroDefinition)
+    }
+
+    /// Lets macros of this crate name the recorder where they are called. The text is the root of the crate.
+    pub fn give_recorder(&mut self) {
+        self.gives_recorder = true;
     }
 
     /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.

@@ -17,6 +17,8 @@ pub struct Constness {
     pub(crate) aliases: Vec<String>,
     /// Functions that are imported under another name: that name, and the function's.
     pub(crate) renames: Vec<(String, String)>,
+    /// The macros that the file defines.
+    pub(crate) macros: Vec<ConstMacro>,
 }
 
 /// A function with the keyword `const`.
@@ -28,6 +30,13 @@ pub(crate) struct ConstFn {
     pub owner: Option<String>,
     pub name: String,
     /// What its body calls. These are const contexts if the function stays const.
+    pub calls: Vec<ConstUse>,
+}
+
+/// A macro, and the macros that its rules call. Where the macro is expanded in a constant, so are they.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct ConstMacro {
+    pub name: String,
     pub calls: Vec<ConstUse>,
 }
 
@@ -47,6 +56,8 @@ pub(crate) enum Owner {
     Type(String),
     /// A method call, or a path that does not say it.
     Unknown,
+    /// No function: `name!()`.
+    Macro,
 }
 
 impl Constness {
@@ -66,13 +77,24 @@ impl ConstUse {
         match (&self.owner, &function.owner) {
             (Owner::Unknown, _) | (Owner::Free, None) => true,
             (Owner::Type(owner), Some(of)) => owner == of || aliases.contains(owner.as_str()),
-            (Owner::Free, Some(_)) | (Owner::Type(_), None) => false,
+            (Owner::Free, Some(_)) | (Owner::Type(_), None) | (Owner::Macro, _) => false,
         }
     }
 }
 
-/// For each file, the offsets of the keywords that can go. `kept`: names of functions that the compiler needs as const.
-pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Vec<Vec<usize>> {
+/// What can change, so that it is recorded.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Removable {
+    /// For each file, the offsets of the keywords that can go.
+    pub keywords: Vec<Vec<usize>>,
+    /// Macros that constants may call: of their rules, only functions may change. With a `!`: those that the compiler refused,
+    /// where nothing may.
+    pub kept_macros: HashSet<String>,
+}
+
+/// What can change in these files. `kept`: names of functions that the compiler needs as const, and of macros that it refused,
+/// those with a `!`.
+pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Removable {
     let all = || files.iter().copied();
     let aliases: HashSet<&str> = all().flat_map(|file| &file.aliases).map(String::as_str).collect();
     let mut renames: HashMap<&str, Vec<&str>> = HashMap::new();
@@ -91,6 +113,15 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Vec<Vec<usize>
             }
         }
     }
+    let mut macros: HashMap<&str, Vec<&ConstMacro>> = HashMap::new();
+    for known in all().flat_map(|file| &file.macros) {
+        macros.entry(&known.name).or_default().push(known);
+    }
+    let refused = kept.iter().filter_map(|name| name.strip_suffix('!'));
+    let refused: Vec<ConstUse> =
+        refused.map(|name| ConstUse { owner: Owner::Macro, name: name.to_owned() }).collect();
+    todo.extend(&refused);
+    let mut kept_macros: HashSet<String> = kept.iter().filter(|name| name.ends_with('!')).cloned().collect();
     let mut seen = HashSet::new();
     while let Some(used) = todo.pop() {
         if !seen.insert(used) {
@@ -98,6 +129,13 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Vec<Vec<usize>
         }
         let name = used.name.as_str();
         let names = renames.get(name).into_iter().flatten().copied().chain([name]);
+        if used.owner == Owner::Macro {
+            for name in names {
+                kept_macros.insert(name.to_owned());
+                todo.extend(macros.get(name).into_iter().flatten().flat_map(|known| &known.calls));
+            }
+            continue;
+        }
         for (index, place, function) in names.filter_map(|name| functions.get(name)).flatten() {
             if !stays[*index][*place] && used.may_call(function, &aliases) {
                 stays[*index][*place] = true;
@@ -109,7 +147,7 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Vec<Vec<usize>
         let pairs = file.functions.iter().zip(stays);
         pairs.filter(|(_, stays)| !stays).map(|(function, _)| function.at).collect()
     };
-    files.iter().zip(stays).map(removable).collect()
+    Removable { keywords: files.iter().zip(stays).map(removable).collect(), kept_macros }
 }
 
 /// The text with blanks in place of these keywords: all else keeps its place. `None` when there is another word.

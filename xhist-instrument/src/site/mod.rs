@@ -197,6 +197,8 @@ pub enum Reason {
     MacroArguments,
     /// The body of a `macro_rules!` or `macro` definition.
     MacroDefinition,
+    /// The rules of a macro that a constant may call.
+    ConstMacro,
     /// `// xhist instrument FALSE`.
     Directive,
     /// Excluded by `include` or `exclude`.
@@ -242,7 +244,7 @@ impl Reason {
 
     /// Whether the statements are counted from unparsed tokens.
     pub fn is_estimate(self) -> bool {
-        matches!(self, Self::MacroArguments | Self::MacroDefinition | Self::UnknownSyntax)
+        matches!(self, Self::MacroArguments | Self::MacroDefinition | Self::ConstMacro | Self::UnknownSyntax)
     }
 }
 
@@ -252,6 +254,7 @@ impl fmt::Display for Reason {
             Self::ConstContext => "evaluated by the compiler (const context)",
             Self::ConstFn => "const fn, which cannot call the recorder",
             Self::MacroArguments => "inside the arguments of a macro",
+            Self::ConstMacro => "inside a macro that a constant may call",
             Self::MacroDefinition => "inside a macro definition",
             Self::Directive => "switched off by a directive",
             Self::Excluded => "left out by include or exclude",

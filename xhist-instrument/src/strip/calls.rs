@@ -3,8 +3,8 @@
 use crate::refusal::Obstacle;
 use crate::text::{TokenContext, TokenKind, Tokens};
 use qs_core::inserted::{
-    self, BEGIN_TASK, CallForm, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT, StatementNumber, TASK,
-    VALUES, WATCH, WordWidth,
+    self, BEGIN_TASK, CallForm, GIVE_RECORDER, GIVEN, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT,
+    StatementNumber, TASK, VALUES, WATCH, WordWidth,
 };
 
 /// The purpose of an inserted call.
@@ -23,6 +23,8 @@ pub(super) enum CallName {
     Task,
     /// A task goes on.
     Resume,
+    /// The item that gives the recorder to macros.
+    Recorder,
 }
 
 /// An inserted call, from its first token to its semicolon.
@@ -56,11 +58,16 @@ pub(super) fn recognise(tokens: &Tokens<'_>, at: usize) -> Recognition {
 
 /// The call with this word; `None` if it is other code.
 fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
-    if tokens.list[at].context == TokenContext::Rules || !is_path(tokens, at + 1) {
+    let in_rules = tokens.list[at].context == TokenContext::Rules;
+    if tokens.bytes(at) == GIVEN.as_bytes() && !in_rules {
+        return recorder(tokens, at).map(Ok);
+    }
+    // Rules name the recorder of their crate.
+    if in_rules != (tokens.bytes(at) == GIVEN.as_bytes()) || !is_path(tokens, at + 1) {
         return None;
     }
     // The user's own `mod xhist_rt`, and calls into it.
-    if tokens.has_own_module && !(at >= 2 && is_path(tokens, at - 2)) {
+    if tokens.has_own_module && !in_rules && !(at >= 2 && is_path(tokens, at - 2)) {
         return None;
     }
     if [BEGIN_TASK, RESUME_TASK].iter().any(|name| tokens.bytes(at + 3) == name.as_bytes()) {
@@ -84,6 +91,14 @@ fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle
     }
     let exact = (first..last).all(|index| tokens.touches(index));
     Some(Ok(InsertedCall { name: syntax.name, first, last, exact, statement }))
+}
+
+/// `#[doc(hidden)]pub extern crate xhist_rt as __xhist_rt;`, by its last word.
+fn recorder(tokens: &Tokens<'_>, at: usize) -> Option<InsertedCall> {
+    let (first, last) = (at.checked_sub(12)?, at + 1);
+    let range = tokens.list[first].range.start..tokens.list.get(last)?.range.end;
+    let exact = tokens.text[range] == *GIVE_RECORDER.as_bytes();
+    exact.then_some(InsertedCall { name: CallName::Recorder, first, last, exact, statement: None })
 }
 
 /// `let __xh_task=xhist_rt::t();` or `xhist_rt::r(&__xh_task);`.
@@ -285,6 +300,12 @@ fn is_path(tokens: &Tokens<'_>, at: usize) -> bool {
 
 /// The first token of the path that holds the word; `None` if the path starts with another crate or module.
 fn first(tokens: &Tokens<'_>, at: usize) -> Option<usize> {
+    if tokens.list[at].context == TokenContext::Rules {
+        let path = at.checked_sub(4)?;
+        let is_own =
+            tokens.bytes(path) == b"$" && tokens.bytes(path + 1) == b"crate" && is_path(tokens, path + 2);
+        return is_own.then_some(path);
+    }
     let first = if at >= 2 && is_path(tokens, at - 2) { at - 2 } else { at };
     let Some(before) = first.checked_sub(1) else { return Some(first) };
     let is_part = first < at
@@ -360,7 +381,7 @@ fn number(literal: &[u8], width: NumberWidth) -> Option<u64> {
 /// Whether a statement may start at this token. In macro arguments it may follow anything.
 fn starts_statement(tokens: &Tokens<'_>, first: usize) -> bool {
     let Some(before) = tokens.code_before(first) else { return true };
-    tokens.list[first].context == TokenContext::Arguments
+    tokens.list[first].context != TokenContext::Code
         || matches!(tokens.bytes(before), b"{" | b"}" | b";")
         || attribute(tokens, before).is_some()
 }

@@ -4,7 +4,7 @@ use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
 use crate::refusal::Obstacle;
 use crate::syntax;
 use crate::text::{TokenContext, TokenKind, Tokens};
-use qs_core::inserted::{CallForm, MARK};
+use qs_core::inserted::{CallForm, GIVEN, MARK};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -39,7 +39,9 @@ pub(super) type Stuck = (usize, Obstacle);
 pub(super) fn plan(tokens: &Tokens<'_>) -> Result<RemovalPlan, Stuck> {
     let mut calls = Vec::new();
     for at in 0..tokens.len() {
-        if tokens.list[at].kind != TokenKind::Word || tokens.bytes(at) != b"xhist_rt" {
+        if tokens.list[at].kind != TokenKind::Word
+            || ![b"xhist_rt", GIVEN.as_bytes()].contains(&tokens.bytes(at))
+        {
             continue;
         }
         match calls::recognise(tokens, at) {

@@ -1,8 +1,8 @@
 //! Notes the `const fn` of a file, and the names that const contexts and macros call.
 
 use super::token_scan::unraw;
-use crate::site::constness::{ConstFn, ConstUse, Constness, Owner};
-use proc_macro2::{TokenStream, TokenTree};
+use crate::site::constness::{ConstFn, ConstMacro, ConstUse, Constness, Owner};
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ItemImpl, Macro, Path, Signature, Type, UseTree};
 
@@ -52,9 +52,10 @@ pub(super) fn note(file: &syn::File, start: usize) -> Constness {
     let mut notes =
         Notes { found: Constness::default(), start, owner: None, function: None, is_const: false };
     notes.visit_file(file);
-    let Constness { functions, uses, aliases, renames } = &mut notes.found;
+    let Constness { functions, uses, aliases, renames, macros } = &mut notes.found;
     functions.sort_by_key(|function| function.at);
-    for list in functions.iter_mut().map(|function| &mut function.calls).chain([uses]) {
+    let of_macros = macros.iter_mut().map(|known| &mut known.calls);
+    for list in functions.iter_mut().map(|function| &mut function.calls).chain(of_macros).chain([uses]) {
         list.sort_unstable();
         list.dedup();
     }
@@ -171,12 +172,56 @@ impl Notes {
         }
     }
 
+    /// The macros that tokens call. Those in a constant among them become uses, the others are returned.
+    fn macros_in(&mut self, tokens: TokenStream, is_const: bool) -> Vec<ConstUse> {
+        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+        let mut found = Vec::new();
+        // From a keyword on, to the end of its item or block.
+        let mut in_constant = false;
+        for (index, token) in tokens.iter().enumerate() {
+            let is_next = |mark: char| matches!(tokens.get(index + 1), Some(TokenTree::Punct(next)) if next.as_char() == mark);
+            match token {
+                TokenTree::Group(group) => {
+                    found.extend(self.macros_in(group.stream(), is_const || in_constant));
+                    in_constant &= group.delimiter() != Delimiter::Brace;
+                }
+                TokenTree::Ident(word) if word == "const" || word == "static" => in_constant = true,
+                TokenTree::Ident(name) if is_next('!') => {
+                    let used = ConstUse { owner: Owner::Macro, name: unraw(name) };
+                    match is_const || in_constant {
+                        true => self.found.uses.push(used),
+                        false => found.push(used),
+                    }
+                }
+                TokenTree::Punct(mark) if mark.as_char() == ';' => in_constant = false,
+                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+            }
+        }
+        found
+    }
+
+    /// Notes a call of a macro, and those in its arguments.
+    fn macro_call(&mut self, node: &Macro) {
+        if let Some(last) = node.path.segments.last() {
+            self.call(Owner::Macro, unraw(&last.ident));
+        }
+        for used in self.macros_in(node.tokens.clone(), self.is_const) {
+            self.call(used.owner, used.name);
+        }
+    }
+
     /// Examples in a doc comment that have constants: each is compiled as a program of its own.
     fn examples(&mut self, text: &str) {
         if !text.contains("const ") && !text.contains("static ") {
             return;
         }
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
+        for (at, _) in text.match_indices('!') {
+            let name = &text[text[..at].trim_end_matches(is_word).len()..at];
+            if !name.is_empty() {
+                self.found.uses.push(ConstUse { owner: Owner::Macro, name: name.to_owned() });
+            }
+        }
         for (at, _) in text.match_indices('(') {
             let before = &text[..at];
             let path = before.trim_end_matches(is_word);
@@ -316,8 +361,19 @@ impl<'ast> Visit<'ast> for Notes {
         visit::visit_expr(self, node);
     }
 
+    fn visit_item_macro(&mut self, node: &'ast syn::ItemMacro) {
+        if let Some(name) = &node.ident {
+            let calls = self.macros_in(node.mac.tokens.clone(), false);
+            self.found.macros.push(ConstMacro { name: unraw(name), calls });
+        }
+        visit::visit_item_macro(self, node);
+    }
+
     fn visit_macro(&mut self, node: &'ast Macro) {
         let is_definition = node.path.is_ident("macro_rules");
+        if !is_definition {
+            self.macro_call(node);
+        }
         if is_definition || self.is_const || !Self::is_ordinary(node) {
             self.tokens(node.tokens.clone(), is_definition);
         } else if self.function.is_some() {
@@ -361,7 +417,7 @@ mod tests {
         let noted: Vec<Constness> = texts.iter().map(|text| noted(text)).collect();
         let files: Vec<_> = noted.iter().collect();
         let kept: HashSet<String> = kept.iter().map(|name| (*name).to_owned()).collect();
-        let offsets = removable(&files, &kept);
+        let offsets = removable(&files, &kept).keywords;
         let mut names = Vec::new();
         for (text, offsets) in texts.iter().zip(offsets) {
             for at in offsets {
@@ -421,7 +477,7 @@ mod tests {
         let types = "struct A; struct B; impl A { const fn new() {} } impl B { const fn new() {} } ";
         let in_order = |text: &str| {
             let text = format!("{types}{text}");
-            let offsets = removable(&[&noted(&text)], &HashSet::new()).remove(0);
+            let offsets = removable(&[&noted(&text)], &HashSet::new()).keywords.remove(0);
             offsets.iter().map(|at| *at < text.find("impl B").expect("it")).collect::<Vec<bool>>()
         };
         assert_eq!(in_order("fn f() { A::new() }"), [true, false]);
@@ -452,10 +508,10 @@ mod tests {
     #[test]
     fn statements_of_freed_functions_are_recorded() {
         let text = "\u{feff}const fn f() -> u8 { 1 }\npub const unsafe fn g() {}\n";
-        let keywords = removable(&[&noted(text)], &HashSet::new()).remove(0);
+        let keywords = removable(&[&noted(text)], &HashSet::new()).keywords.remove(0);
         let options = Options::default();
         let analysis =
-            crate::analyze_without_const(text.as_bytes(), &keywords, &options, &Default::default())
+            crate::analyze_freed(text.as_bytes(), &keywords, &HashSet::new(), &options, &Default::default())
                 .expect("it parses");
         let numbers = crate::Numbers { ids: vec![1], first: 1, values: 1 };
         let result = crate::instrument(text.as_bytes(), &analysis, &numbers, &options).expect("a text");
@@ -463,7 +519,8 @@ mod tests {
         let wanted =
             "\u{feff}      fn f() -> u8 { ::xhist_rt::e(0x1_0001_0201);1 }\npub       unsafe fn g() {}\n";
         assert_eq!(result, wanted);
-        let wrong = crate::analyze_without_const(text.as_bytes(), &[0], &options, &Default::default());
+        let wrong =
+            crate::analyze_freed(text.as_bytes(), &[0], &HashSet::new(), &options, &Default::default());
         assert!(wrong.is_err(), "another word");
     }
 }

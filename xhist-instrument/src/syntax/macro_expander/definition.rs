@@ -91,11 +91,11 @@ pub(super) fn rules(tokens: TokenStream) -> Option<Vec<MacroRule>> {
     (rest.is_empty() && !rules.is_empty()).then_some(rules)
 }
 
-fn is(token: &TokenTree, mark: char) -> bool {
+pub(super) fn is(token: &TokenTree, mark: char) -> bool {
     matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
 }
 
-fn patterns(tokens: TokenStream) -> Option<Vec<MatcherPart>> {
+pub(super) fn patterns(tokens: TokenStream) -> Option<Vec<MatcherPart>> {
     let tokens: Vec<TokenTree> = tokens.into_iter().collect();
     let mut rest = tokens.as_slice();
     let mut patterns = Vec::new();
@@ -158,7 +158,7 @@ fn pieces(tokens: TokenStream) -> Option<Vec<BodyPart>> {
 }
 
 /// Parses what follows `$(..)`: an optional separator, and the operator.
-fn repetition(tokens: &[TokenTree]) -> Option<(Vec<TokenTree>, RepeatCount, &[TokenTree])> {
+pub(super) fn repetition(tokens: &[TokenTree]) -> Option<(Vec<TokenTree>, RepeatCount, &[TokenTree])> {
     let (at, times) = tokens.iter().take(4).enumerate().find_map(|(at, token)| match token {
         TokenTree::Punct(punct) => match punct.as_char() {
             '*' => Some((at, RepeatCount::Any)),

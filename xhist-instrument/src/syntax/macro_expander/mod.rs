@@ -11,10 +11,12 @@ mod definition;
 pub(super) mod known_macros;
 mod matcher;
 mod mismatch;
+mod outline;
 mod transcriber;
 
 use definition::MacroRule;
 use mismatch::Mismatch;
+pub(super) use outline::{Outline, outlines};
 use proc_macro2::TokenStream;
 use syn::parse::Parser as _;
 use syn::parse::discouraged::Speculative as _;

@@ -32,6 +32,8 @@ pub(super) struct ExpansionState {
     /// Tokens that the current expansion may still have.
     pub budget: usize,
     pub depth: u32,
+    /// The walk is in the rules of a macro. Arguments of macros are tokens there.
+    pub in_rules: bool,
     policy: SitePolicy,
     /// The innermost block has its braces from the arguments.
     pub in_braces: bool,
@@ -48,6 +50,7 @@ impl ExpansionState {
             at: 0,
             budget: 0,
             depth: 0,
+            in_rules: false,
             policy: SitePolicy::Anywhere,
             in_braces: false,
             opaque: Vec::new(),

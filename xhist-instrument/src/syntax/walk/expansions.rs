@@ -16,7 +16,10 @@ impl Walker<'_> {
     pub(super) fn walk_arguments(&mut self, mac: &Macro, place: MacroPosition) -> bool {
         // Plain names may become `mod` declarations.
         let may_declare_modules = place == MacroPosition::Items && !self.expansions.is_under_way();
-        if self.expansions.is_too_deep() || !(may_declare_modules || holds_code(&mac.tokens)) {
+        if self.expansions.in_rules
+            || self.expansions.is_too_deep()
+            || !(may_declare_modules || holds_code(&mac.tokens))
+        {
             return false;
         }
         if let (false, Some(segment)) = (self.expansions.is_under_way(), mac.path.segments.first()) {

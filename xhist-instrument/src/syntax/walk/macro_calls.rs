@@ -92,11 +92,10 @@ impl Walker<'_> {
     }
 
     pub(super) fn macro_definition(&mut self, item: &ItemMacro) {
-        let mut hidden = TokenScan::default();
-        hidden.rules(item.mac.tokens.clone(), &mut Vec::new());
         self.scan(TokenScan::default(), item.mac.tokens.clone(), false);
         self.opaque(&item.mac.tokens);
-        self.hide(&item.mac, hidden.statements, Reason::MacroDefinition);
+        let (left, reason) = self.rules(item);
+        self.hide(&item.mac, left, reason);
     }
 
     fn hide(&mut self, mac: &Macro, statements: u32, reason: Reason) {

@@ -14,6 +14,7 @@ mod macro_calls;
 mod parsed_expansion;
 mod reexpansion;
 mod room_checks;
+mod rules;
 mod value_search;
 mod value_state;
 mod values;
@@ -84,6 +85,7 @@ struct Walker<'c> {
 pub(super) fn walk(file: &syn::File, code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
     let mut walker = Walker::new(file, code, options);
     walker.visit_file(file);
+    walker.found.first_item = walker.first_item(file);
     match walker.refusal {
         Some(refusal) => Err(refusal),
         None => Ok(finished(walker.found, code, options)),
@@ -107,6 +109,7 @@ fn finished(mut found: Analysis, code: &Code<'_>, options: &Options) -> Analysis
     callers::give_to_statements(&mut found.sites, &mut found.structure, code.text);
     found.skips.sort_by_key(|skip| (skip.line, skip.column));
     found.tasks.sort_by_key(|task| task.at);
+    found.rules.sort_by_key(|body| body.start);
     found.tasks.iter_mut().for_each(|task| task.resumes.sort_unstable());
     // The analyses of all files may be in memory at once.
     found.sites.shrink_to_fit();
@@ -285,9 +288,18 @@ impl Walker<'_> {
         }
     }
 
+    /// Offset before the first item of a file.
+    fn first_item(&self, file: &syn::File) -> Option<usize> {
+        (!file.items.is_empty()).then(|| self.after_inner(self.code.start, &file.attrs))
+    }
+
     /// Offset after the opening brace and the inner attributes.
     fn after_head(&self, block: &Block, attributes: &[Attribute]) -> usize {
-        let brace = self.end_of(block.brace_token.span.open());
+        self.after_inner(self.end_of(block.brace_token.span.open()), attributes)
+    }
+
+    /// Offset after these inner attributes, or after what precedes them.
+    fn after_inner(&self, brace: usize, attributes: &[Attribute]) -> usize {
         let inner = attributes.iter().filter(|attribute| !super::attributes::is_outer(attribute));
         let ends = inner.map(|attribute| self.end_of(attribute.bracket_token.span.close()));
         let end = ends.chain([brace]).max().unwrap_or(brace);
