@@ -85,6 +85,10 @@ fn arguments_of_the_programs_own_macros_are_tokens_in_a_rule() {
 #[test]
 fn repetitions_keep_their_statements_inside() {
     assert_rule("$($a:expr),*", "{ $(|f($a);)* |g($($a),*) }");
+    assert_rule("$($a:expr),*", "fn f() { $(f($a)) && * }");
+    assert_rule("$($a:expr),*", "fn f() { $(-f($a))* }");
+    assert_rule("$($a:expr),*", "fn f() { $(|f($a));* }");
+    assert_rule("$($a:expr),*", "fn f() { $(|if $a { |g(); })* }");
     assert_rule("$($a:expr),*", "{ |x; $(if $a { |f() } else)* { |g() } }");
     assert_rule("$($(#[$m:meta])* $a:expr);*", "{ |x; $($(#[$m])* let b = $a;)* |y }");
 }
