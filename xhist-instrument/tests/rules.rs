@@ -72,8 +72,23 @@ fn tokens_of_other_macros_are_left_alone() {
 }
 
 #[test]
+fn arguments_of_the_programs_own_macros_are_tokens_in_a_rule() {
+    let own = "macro_rules! own { ($($t:tt)*) => { $($t)* }; }\n";
+    let body = "{ |f(); own!({ let a = $a; a }) }";
+    let wanted = rule("$a:expr", body.replace("own!", "|own!").as_str());
+    assert_eq!(
+        with_calls(&(own.to_owned() + &rule("$a:expr", &body.replace('|', "")))),
+        own.to_owned() + &wanted
+    );
+}
+
+#[test]
 fn repetitions_keep_their_statements_inside() {
     assert_rule("$($a:expr),*", "{ $(|f($a);)* |g($($a),*) }");
+    assert_rule("$($a:expr),*", "fn f() { $(f($a)) && * }");
+    assert_rule("$($a:expr),*", "fn f() { $(-f($a))* }");
+    assert_rule("$($a:expr),*", "fn f() { $(|f($a));* }");
+    assert_rule("$($a:expr),*", "fn f() { $(|if $a { |g(); })* }");
     assert_rule("$($a:expr),*", "{ |x; $(if $a { |f() } else)* { |g() } }");
     assert_rule("$($(#[$m:meta])* $a:expr);*", "{ |x; $($(#[$m])* let b = $a;)* |y }");
 }

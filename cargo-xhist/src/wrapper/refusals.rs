@@ -5,7 +5,7 @@ use std::io::{self, BufRead as _, BufReader, Write as _};
 use std::path::Path;
 use std::process::{Command, ExitStatus, Stdio};
 
-use qs_core::inserted::{GIVEN, IN_RULES};
+use qs_core::inserted::{self, GIVEN, IN_RULES};
 use serde_json::{Value, json};
 
 /// The compiler's code for a call in a const context of a function that is not const.
@@ -99,7 +99,9 @@ fn macros(error: &Value) -> Vec<String> {
         span["is_primary"] == true
             && span["text"].as_array().into_iter().flatten().any(|line| names_recorder(line).unwrap_or(false))
     };
-    if !spans().any(is_ours) {
+    // Rules of another crate are shown from its own sources, without our calls.
+    let is_refused = || function(error).is_some_and(|name| inserted::recording(name.as_bytes()).is_some());
+    if !is_refused() && !spans().any(is_ours) {
         return Vec::new();
     }
     let mut names = Vec::new();
@@ -152,5 +154,27 @@ mod tests {
         }
         assert!(error(b"{\"artifact\":\"/a\",\"emit\":\"link\"}").is_none());
         assert!(error(b"text").is_none());
+    }
+
+    #[test]
+    fn the_macros_around_an_inserted_call_are_refused() {
+        let span = |text: &str, start: usize| {
+            let inner =
+                json!({"expansion": {"macro_decl_name": "$crate::outer!", "span": {"expansion": null}}});
+            json!({
+                "is_primary": true, "text": [{"text": text, "highlight_start": start, "highlight_end": start + 6}],
+                "expansion": {"macro_decl_name": "inner!", "span": inner},
+            })
+        };
+        let call = "  $crate::__xhist_rt::e(0x1_0001_0201);f()";
+        let found = |message: &str, span: Value| {
+            macros(&json!({"message": message, "code": {"code": CODE}, "spans": [span]}))
+        };
+        assert_eq!(found("expected an item", span(call, 3)), ["inner!", "outer!"]);
+        assert_eq!(found("wrong type", span(call, 40)), [""; 0], "the user's own code");
+        // The rules of another crate: the text is that of its sources.
+        let refused = "cannot call non-const function `xhist_rt::el` in constants";
+        assert_eq!(found(refused, span("  f()", 3)), ["inner!", "outer!"]);
+        assert_eq!(found("cannot call non-const function `f`", span("  f()", 3)), [""; 0]);
     }
 }

@@ -16,7 +16,7 @@ mod transcriber;
 
 use definition::MacroRule;
 use mismatch::Mismatch;
-pub(super) use outline::{Outline, outlines};
+pub(super) use outline::{Outline, Repetition, outlines};
 use proc_macro2::TokenStream;
 use syn::parse::Parser as _;
 use syn::parse::discouraged::Speculative as _;

@@ -10,8 +10,13 @@ use std::ops::Range;
 /// The body of one rule.
 pub(in super::super) struct Outline {
     pub tokens: TokenStream,
-    /// Spans of `$(` and of the `)` behind it.
-    pub repetitions: Vec<Range<Span>>,
+    pub repetitions: Vec<Repetition>,
+}
+
+/// `$( .. )`: the spans of its brackets, and what separates two rounds.
+pub(in super::super) struct Repetition {
+    pub brackets: Range<Span>,
+    pub separator: String,
 }
 
 /// The bodies of all rules of a definition, with their outlines. A rule that is not understood has none.
@@ -53,7 +58,7 @@ fn add_kinds<'m>(matcher: &'m [MatcherPart], kinds: &mut HashMap<&'m str, Fragme
 
 struct OutlineWriter<'m> {
     kinds: &'m HashMap<&'m str, FragmentKind>,
-    repetitions: Vec<Range<Span>>,
+    repetitions: Vec<Repetition>,
 }
 
 impl OutlineWriter<'_> {
@@ -77,8 +82,10 @@ impl OutlineWriter<'_> {
                     if what.delimiter() != Delimiter::Parenthesis {
                         return None;
                     }
-                    let (_, _, more) = repetition(more)?;
-                    self.repetitions.push(what.span_open()..what.span_close());
+                    let (between, _, more) = repetition(more)?;
+                    let separator = between.iter().map(ToString::to_string).collect();
+                    let brackets = what.span_open()..what.span_close();
+                    self.repetitions.push(Repetition { brackets, separator });
                     out.extend(self.code(what.stream())?);
                     rest = more;
                 }

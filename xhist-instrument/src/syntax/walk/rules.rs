@@ -3,7 +3,7 @@
 //! A rule is parsed with names in place of its variables. Tokens that another macro or an attribute may match are left as they
 //! are, and so is a statement that begins in a repetition and ends outside.
 
-use super::super::macro_expander::{Outline, outlines};
+use super::super::macro_expander::{Outline, Repetition, outlines};
 use super::super::token_scan::{self, TokenScan};
 use super::Walker;
 use super::expansion_state::SitePolicy;
@@ -11,6 +11,7 @@ use super::findings::ArgumentFindings;
 use super::parsed_expansion::{MacroPosition, ParsedExpansion};
 use crate::site::structure::{BodyKind, CallNote};
 use crate::site::{Insertion, Reason, Site, Skip};
+use crate::text::{Lexer, TokenKind};
 use proc_macro2::{Group, TokenStream, TokenTree};
 use std::ops::Range;
 use syn::visit::Visit as _;
@@ -48,8 +49,11 @@ impl Walker<'_> {
         let Some(syntax) = syntax else { return false };
         let range = self.start_of(body.span_open())..self.end_of(body.span_close());
         let repetitions = outline.repetitions.iter();
-        let repetitions: Vec<_> =
-            repetitions.map(|pair| self.end_of(pair.start)..self.start_of(pair.end)).collect();
+        let repetitions: Vec<_> = repetitions
+            .map(|Repetition { brackets, separator }| {
+                (self.end_of(brackets.start)..self.start_of(brackets.end), separator.as_str())
+            })
+            .collect();
         let outer = std::mem::take(&mut self.found);
         let state = (std::mem::take(&mut self.locals), self.before_else.take(), self.repeated_from.take());
         let is_const = (self.constant.take(), std::mem::take(&mut self.constant_items));
@@ -100,7 +104,7 @@ impl Walker<'_> {
 
     /// Whether the calls of a site go where its text is: inside the same repetitions. The attributes that a call carries must
     /// have no variables.
-    fn is_one_piece(&self, site: &Site, repetitions: &[Range<usize>]) -> bool {
+    fn is_one_piece(&self, site: &Site, repetitions: &[(Range<usize>, &str)]) -> bool {
         let (at, attributes) = match &site.insertion {
             Insertion::Call { at, attributes } => (*at, attributes.is_some()),
             Insertion::Wrap { range, .. } => (range.start, false),
@@ -115,7 +119,20 @@ impl Walker<'_> {
         };
         let has_variables =
             attributes && self.code.text[at.min(site.range.start)..site.range.start].contains('$');
-        !repetitions.iter().any(crosses) && !has_variables
+        let is_call = matches!(site.insertion, Insertion::Call { .. });
+        let parts = |(repetition, separator): &(Range<usize>, &str)| {
+            crosses(repetition)
+                || is_call && repetition.contains(&at) && self.is_operand(site, repetition, separator)
+        };
+        !repetitions.iter().any(parts) && !has_variables
+    }
+
+    /// Whether a statement at the end of a repetition is joined with the next round: `$($test) && *`.
+    fn is_operand(&self, site: &Site, repetition: &Range<usize>, separator: &str) -> bool {
+        let behind = &self.code.text.as_bytes()[site.range.end..repetition.end];
+        let is_last = Lexer::new(behind, 0).all(|(kind, _)| kind == TokenKind::Comment);
+        let is_complete = self.code.text[site.range.clone()].ends_with([';', '}']);
+        is_last && separator != ";" && !(separator.is_empty() && is_complete)
     }
 
     /// Notes that the statements with variables run code that only the calls of the macro know.
