@@ -6,6 +6,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
+use super::holes::Hole;
 use crate::calls::BodyId;
 use crate::model::SuspectLine;
 
@@ -75,6 +76,8 @@ pub enum RowKind {
     Repeated(u64),
     /// Open calls that are not shown, and their functions.
     Open(usize, Vec<BodyId>),
+    /// A frame of the panic that the history has no statement of.
+    NotRecorded(Hole),
 }
 
 /// The lines for this history, at most about as many as wanted.
