@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Done, Tree, cargo, line_of, report};
+use xhist_tests::{Case, Done, Tree, cargo, line_of, report, repository};
 
 use super::after_run::fixture;
 
@@ -10,6 +10,7 @@ pub const CASES: &[Case] = &[
     Case::new("frames_that_are_not_recorded_are_named_where_they_belong", named),
     Case::new("without_the_program_the_place_of_the_panic_is_named", without_program),
     Case::new("a_panic_that_aborts_names_them_too", aborts),
+    Case::new("a_low_share_of_recorded_statements_is_printed_once", share),
 ];
 
 fn tree() -> &'static Tree {
@@ -106,4 +107,33 @@ fn aborts() {
         .expect(134);
     let hole = format!("not recorded: macro body at {}", main_place("// in the macro"));
     assert_eq!(last(answer(&done), 1), [hole], "{}", done.summary());
+}
+
+fn share() {
+    let own = Tree::copy_of(&repository().join("tests/fixtures/holes"));
+    let share = |command: &str| {
+        let done = cargo(own.path()).args(&format!("xhist {command}")).done();
+        let lines = done.stderr.lines().filter(|line| line.contains("of the statements are recorded"));
+        lines.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(share("build"), [""; 0], "nothing runs");
+    assert_eq!(share("run --quiet -- all"), [""; 0]);
+    let line = "; not recorded: 2 in const fn, about 5 in macro bodies, 4 excluded";
+    let printed = share("run -- all");
+    assert!(printed.len() == 1 && printed[0].ends_with(line), "{printed:?}");
+    assert_eq!(share("run -- all"), [""; 0]);
+    let main = own.join("src/main.rs");
+    let text = std::fs::read_to_string(&main).expect("a file");
+    let edited = text.replace("let value = by + LESS;", "let value = LESS + by;");
+    std::fs::write(&main, edited).expect("an edit");
+    assert_eq!(share("run -- all"), [""; 0], "an edit that changes no share");
+    std::fs::write(
+        &main,
+        text.replace(
+            "make!(made);",
+            "make!(made);\nconst fn all() {\n one();\n one(); }\nconst fn one() {}\nconst _: () = all();",
+        ),
+    )
+    .expect("an edit");
+    assert_eq!(share("test").len(), 1, "another share");
 }

@@ -5,9 +5,11 @@
 
 mod outcome;
 mod skipped_lines;
+mod statement_counts;
 mod value_counts;
 
 pub use outcome::{Analyzed, Exemption, Failure, Outcome};
+pub use statement_counts::{RecordedShare, StatementCounts};
 pub use value_counts::ValueCounts;
 
 use self::skipped_lines::skipped_lines;
