@@ -9,7 +9,7 @@ pub struct SkippedLines<'a> {
     pub first: u32,
     /// The last line.
     pub last: u32,
-    /// What they are, such as `const fn`; empty if there is no word for it.
+    /// What they are, such as `const fn`; empty without a name for it.
     pub what: &'a str,
 }
 

@@ -33,7 +33,7 @@ pub struct PanicSite<'a> {
     pub line: u32,
     /// The column in this line.
     pub column: u32,
-    /// FNV-1a 64 of the program's headers in memory, which tells builds apart.
+    /// FNV-1a 64 of the program's headers in memory, which distinguishes builds.
     pub program: u64,
     /// The bytes of return addresses, innermost first.
     addresses: &'a [u8],

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use super::code::{Code, ListedStatement};
-use super::view::{Row, RowKind};
+use super::view::{Hole, Row, RowKind};
 use crate::model::{CodeBody, CodePlace, Names, PanicPlace};
 
 /// Frames that are shown at most, the innermost.
@@ -14,18 +14,9 @@ const MOST: usize = 8;
 /// Lines of an item that are searched for its attributes.
 const ITEM: u32 = 200;
 
-/// A frame that the history has no statement of.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Hole {
-    /// What the code is, such as `const fn`; empty if there is no word for it.
-    pub what: String,
-    /// The file as a listing names it, and the line.
-    pub place: String,
-}
-
 /// A frame of a panic in code of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Frame {
+enum SeenFrame {
     /// The line is part of a statement that is recorded.
     Recorded(u16, u32),
     Hole(Hole),
@@ -47,8 +38,10 @@ pub fn add(
     let mut added: Vec<Hole> = Vec::new();
     for frame in frames {
         match frame {
-            Frame::Recorded(file, line) => end = call_around(&rows[..end], file, line, code).unwrap_or(end),
-            Frame::Hole(hole) => {
+            SeenFrame::Recorded(file, line) => {
+                end = call_around(&rows[..end], file, line, code).unwrap_or(end)
+            }
+            SeenFrame::Hole(hole) => {
                 if added.len() < MOST && added.last() != Some(&hole) {
                     let kind = RowKind::NotRecorded(hole.clone());
                     rows.insert(end, Row { depth: 0, times: 1, rank: None, runs: Vec::new(), kind });
@@ -110,11 +103,11 @@ impl<'n> Files<'n> {
         CodePlace { path, line }: &CodePlace,
         (code, names): (&Code, &Names),
         text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
-    ) -> Option<Frame> {
+    ) -> Option<SeenFrame> {
         let path = plain(self.root, path);
         let hole = |what: &str, path: &str| {
             let place = format!("{path}:{line}");
-            Some(Frame::Hole(Hole { what: what.to_owned(), place }))
+            Some(SeenFrame::Hole(Hole { what: what.to_owned(), place }))
         };
         let Some(file) = self.by_path.get(&path).copied() else {
             let is_own = tree(&path).is_some_and(|tree| self.trees.binary_search(&tree).is_ok());
@@ -134,7 +127,7 @@ impl<'n> Files<'n> {
         });
         match (skipped, around) {
             (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
-            (_, Some(_)) => Some(Frame::Recorded(file, *line)),
+            (_, Some(_)) => Some(SeenFrame::Recorded(file, *line)),
             // Other lines outside functions may be those of attributes: a test's harness calls it at its signature.
             _ if is_outside_functions(names, file, *line)
                 && is_derived(*line, &mut |line| text_of(file, line)) =>

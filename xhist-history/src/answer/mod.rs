@@ -10,6 +10,6 @@ mod tests;
 mod view;
 
 pub use code::{Code, ListedStatement};
-pub use holes::{Hole, add as add_holes};
+pub use holes::add as add_holes;
 pub use tail::{Ending, Shown, Tail, ThreadEnd};
-pub use view::{Row, RowKind, Wanted};
+pub use view::{Hole, Row, RowKind, Wanted};

@@ -6,7 +6,6 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
-use super::holes::Hole;
 use crate::calls::BodyId;
 use crate::model::SuspectLine;
 
@@ -78,6 +77,15 @@ pub enum RowKind {
     Open(usize, Vec<BodyId>),
     /// A frame of the panic that the history has no statement of.
     NotRecorded(Hole),
+}
+
+/// A frame that the history has no statement of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// What the code is, such as `const fn`; empty without a name for it.
+    pub what: String,
+    /// The file as a listing names it, and the line.
+    pub place: String,
 }
 
 /// The lines for this history, at most about as many as wanted.

@@ -11,7 +11,7 @@ use object::{Endianness, FileKind, Object as _};
 use qs_core::map::Hash;
 
 use super::find::named;
-use super::sections;
+use super::types::plain_section;
 use crate::model::{CodePlace, PanicPlace, Ring};
 use crate::options::ReadOptions;
 use crate::source::Image;
@@ -53,7 +53,7 @@ impl ProgramFile {
             false => RunTimeEndian::Big,
         };
         let sections = |id: gimli::SectionId| {
-            Ok::<_, gimli::Error>(EndianSlice::new(sections::plain(&file, id.name()), endian))
+            Ok::<_, gimli::Error>(EndianSlice::new(plain_section(&file, id.name()), endian))
         };
         let context = Context::from_dwarf(Dwarf::load(sections).ok()?).ok()?;
         let mut places = Vec::new();

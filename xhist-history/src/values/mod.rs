@@ -7,7 +7,6 @@
 mod find;
 mod frames;
 mod reader;
-mod sections;
 pub mod types;
 
 pub use frames::frames;

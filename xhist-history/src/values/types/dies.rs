@@ -12,7 +12,7 @@ use gimli::{
 };
 use object::Object;
 
-use crate::values::sections;
+use super::sections::plain_section;
 
 type DieBytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -120,7 +120,7 @@ impl<'a> Dies<'a> {
             true => RunTimeEndian::Little,
             false => RunTimeEndian::Big,
         };
-        let section = |name: &str| EndianSlice::new(sections::plain(file, name), endian);
+        let section = |name: &str| EndianSlice::new(plain_section(file, name), endian);
         let sections = Sections {
             info: section(".debug_info").into(),
             abbrev: section(".debug_abbrev").into(),
