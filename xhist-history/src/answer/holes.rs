@@ -6,7 +6,7 @@ use std::path::{Component, Path, PathBuf};
 
 use super::code::{Code, ListedStatement};
 use super::view::{Hole, Row, RowKind};
-use crate::model::{CodeBody, CodePlace, Names, PanicPlace};
+use crate::model::{CodePlace, Names, PanicPlace};
 
 /// Frames that are shown at most, the innermost.
 const MOST: usize = 8;
@@ -128,10 +128,8 @@ impl<'n> Files<'n> {
         match (skipped, around) {
             (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
             (_, Some(_)) => Some(SeenFrame::Recorded(file, *line)),
-            // Other lines outside functions may be those of attributes: a test's harness calls it at its signature.
-            _ if is_outside_functions(names, file, *line)
-                && is_derived(*line, &mut |line| text_of(file, line)) =>
-            {
+            // Other lines without a statement end a scope, or are those of attributes: a test's harness calls it at its signature.
+            _ if is_derived(*line, &mut |line| text_of(file, line)) => {
                 hole("derived code", code.path_of(file))
             }
             _ => None,
@@ -139,17 +137,10 @@ impl<'n> Files<'n> {
     }
 }
 
-/// Whether a map that has the functions of a file has none with this line.
-fn is_outside_functions(names: &Names, file: u16, line: u32) -> bool {
-    let bodies = names.code(file).map_or(&[][..], |code| &code.bodies);
-    let has_line = |body: &CodeBody| (body.span.line..=body.span.end_line).contains(&line);
-    !bodies.is_empty() && !bodies.iter().any(has_line)
-}
-
 /// Whether a line is part of an item with a `derive`.
 fn is_derived(line: u32, text_of: &mut dyn FnMut(u32) -> Option<String>) -> bool {
     let before = (line.saturating_sub(ITEM)..=line).rev().map_while(|line| text_of(line));
-    let is_other = |text: &String| text.trim() == "}" || text.trim_end().ends_with(';');
+    let is_other = |text: &String| text.trim_end().ends_with([';', '}']);
     // The line itself may end the item.
     let mut item = before.enumerate().take_while(|(above, text)| *above == 0 || !is_other(text));
     item.any(|(_, text)| text.trim_start().starts_with("#[derive("))
@@ -256,9 +247,18 @@ mod tests {
 
     #[test]
     fn code_of_derives_is_named_and_that_of_other_attributes_is_not() {
-        let text =
-            " #[derive(Hash)]\nstruct A {\n  b: B,\n}\n#[other]\nstruct C(B);\n#[derive(Hash)] struct D(B);";
-        for (line, is_derived) in [(52, true), (55, false), (56, true), (90, false), (19, false)] {
+        let text = " #[derive(Hash)]\nstruct A {\n  b: B,\n}\n#[other]\nstruct C(B);\n#[derive(Hash)] struct D(B);\n#[derive(Hash)]\nstruct E { b: B }\nfn f(\n)\n{}";
+        for (line, is_derived) in [
+            (52, true),
+            (55, false),
+            (56, true),
+            (90, false),
+            (19, false),
+            (58, true),
+            (59, false),
+            (60, false),
+            (61, false),
+        ] {
             let hole = is_derived.then(|| format!("derived code src/a.rs:{line}"));
             assert_eq!(shown(None, &[("src/a.rs", line)], text).get(4), hole.as_ref(), "{line}");
         }

@@ -67,21 +67,15 @@ impl<'t> Lines<'t> {
         Lines { tokens: Tokens::new(text, first), lines: LineIndex::new(text, first) }
     }
 
-    /// From a macro to the end of its last brackets: `macro m($x) { ... }` has two of them.
+    /// From a macro to the end of its brackets.
     fn of_brackets(&self, skip: &Skip) -> RangeInclusive<u32> {
         let Lines { tokens, lines } = self;
         let at = |index: usize| lines.position(tokens.list[index].range.start);
+        let list = &tokens.list;
         let first =
-            tokens.list.partition_point(|token| lines.position(token.range.start) < (skip.line, skip.column));
-        let is_open = |index: &usize| matches!(tokens.list[*index].kind, TokenKind::Open(_));
-        let end_of = |open: usize| tokens.list[open].pair;
-        let mut end = (first..tokens.len()).find(is_open).and_then(end_of);
-        let next = end.and_then(|end| tokens.code_from(end + 1)).filter(is_open);
-        if skip.reason == Reason::MacroDefinition
-            && let Some(next) = next
-        {
-            end = end_of(next);
-        }
+            list.partition_point(|token| lines.position(token.range.start) < (skip.line, skip.column));
+        let is_open = |index: &usize| matches!(list[*index].kind, TokenKind::Open(_));
+        let end = (first..tokens.len()).find(is_open).and_then(|open| list[open].pair);
         skip.line..=end.map_or(skip.line, |end| at(end).0.max(skip.line))
     }
 }
