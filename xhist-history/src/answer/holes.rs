@@ -139,7 +139,7 @@ impl<'n> Files<'n> {
 
 /// Whether a line is part of an item with a `derive`.
 fn is_derived(line: u32, text_of: &mut dyn FnMut(u32) -> Option<String>) -> bool {
-    let before = (line.saturating_sub(ITEM)..=line).rev().map_while(|line| text_of(line));
+    let before = (line.saturating_sub(ITEM)..=line).rev().map_while(text_of);
     let is_other = |text: &String| text.trim_end().ends_with([';', '}']);
     // The line itself may end the item.
     let mut item = before.enumerate().take_while(|(above, text)| *above == 0 || !is_other(text));
