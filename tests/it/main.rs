@@ -32,6 +32,7 @@ mod fleet;
 mod fuzz;
 mod generated;
 mod handlers;
+mod holes;
 mod html;
 mod in_place;
 mod interrupted;
@@ -124,6 +125,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("kills", kills::CASES),
     ("storm", storm::CASES),
     ("handlers", handlers::CASES),
+    ("holes", holes::CASES),
     ("places", places::CASES),
     ("post_mortem", post_mortem::CASES),
     ("damage", damage::CASES),

@@ -57,6 +57,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/system/mapped.rs",
     "xhist-rt/src/hosted/system/raw.rs",
     "xhist-rt/src/hosted/system/ring_file.rs",
+    "xhist-rt/src/hosted/system/backtrace.rs",
     "xhist-rt/src/hosted/system/cut.rs",
     "xhist-rt/src/hosted/system/mirror.rs",
     "xhist-rt/src/hosted/system/signals/actions.rs",

@@ -64,10 +64,12 @@ impl Run {
         files.into_iter().map(|(_, path)| path).collect()
     }
 
-    /// The files of the programs that recorded values, by program name.
-    fn programs(&self, files: &[PathBuf]) -> BTreeMap<String, PathBuf> {
-        let names = files.iter().map(|file| rings::program_of(file)).collect();
-        self.build.as_deref().map(|build| programs::find(build, &names)).unwrap_or_default()
+    /// The files of the programs by name, if a report may look into them: for the types of values, or the frames of a panic.
+    fn programs(&self, files: &[PathBuf], failed: bool) -> BTreeMap<String, PathBuf> {
+        if !self.has_values && !failed {
+            return BTreeMap::new();
+        }
+        programs::find(&self.build, &files.iter().map(|file| rings::program_of(file)).collect())
     }
 
     /// What each ring file shows of its process.
@@ -99,7 +101,7 @@ impl Running {
             exit: ended.status.code().map(i64::from),
             signal: ended.signal(),
             failed: !ended.status.success(),
-            programs: run.programs(&files),
+            programs: run.programs(&files, !ended.status.success()),
             ..RunRecord::default()
         };
         if has_own_directory {

@@ -24,8 +24,10 @@ pub(crate) struct Run {
     /// The map of what it ran, and the directory that its paths start from.
     pub(crate) map: PathBuf,
     pub(crate) root: PathBuf,
-    /// Cargo's build directory, if the programs record values.
-    pub(crate) build: Option<PathBuf>,
+    /// Cargo's build directory.
+    pub(crate) build: PathBuf,
+    /// The programs record values.
+    pub(crate) has_values: bool,
     /// The user's own `XHIST_FILE`.
     pub(crate) chosen_file: Option<PathBuf>,
     pub(crate) kind: RunKind,

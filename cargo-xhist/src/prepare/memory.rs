@@ -5,6 +5,7 @@
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
+use xhist_instrument::pipeline::RecordedShare;
 
 use super::build_key;
 use crate::command::Command;
@@ -35,6 +36,8 @@ pub(crate) struct Notes {
     warnings: Vec<String>,
     /// Lines that `-q` leaves out.
     pub(crate) shares: Vec<String>,
+    /// The share of the statements that is recorded, if it is low.
+    pub(crate) share: Option<RecordedShare>,
 }
 
 /// See the module.

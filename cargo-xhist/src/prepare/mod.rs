@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 
 use xhist_instrument::MainHash;
 use xhist_instrument::map::MapFile;
-use xhist_instrument::pipeline::{self, Failure, Outcome, SourceSet as _, ValueCounts};
+use xhist_instrument::pipeline::{
+    self, Failure, Outcome, RecordedShare, SourceSet as _, StatementCounts, ValueCounts,
+};
 use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::Request;
 
@@ -36,6 +38,11 @@ use crate::workspace::module_graph::{self, ModuleGraph};
 
 const READING_MAP: &str = "reading the map";
 const MAP: &str = "xhist.map";
+/// The share that was printed last.
+const SHARE: &str = "share";
+
+/// Below this number of percent, the share that is recorded is printed.
+const LOW_SHARE: u64 = 95;
 
 /// Wrappers that are kept: one for each choice of what is recorded and how.
 const KEPT_WRAPPERS: usize = 8;
@@ -65,6 +72,9 @@ pub(crate) fn prepare(
         }
     };
     done.notes.shares.iter().for_each(|share| progress.say(share));
+    if command.runs() && !command.is_quiet() && is_new_share(home, done.notes.share.as_ref()) {
+        done.notes.share.iter().for_each(|share| progress.say(&share.line));
+    }
     drop(progress);
     let in_use = keep::hold(&done.wrappers);
     keep::prune(&home.join("wrapper"), "", KEPT_WRAPPERS);
@@ -79,6 +89,14 @@ pub(crate) fn prepare(
         waits: triggers.iter().any(Request::starts),
         _in_use: in_use,
     })
+}
+
+/// Whether the last command printed another share, in whole percent: an edit and a test again need no line.
+fn is_new_share(home: &Path, share: Option<&RecordedShare>) -> bool {
+    let (file, text) = (home.join(SHARE), share.map_or(String::new(), |share| share.percent.to_string()));
+    let is_new = std::fs::read_to_string(&file).unwrap_or_default() != text;
+    // Without the file, the line is printed again.
+    is_new && write_if_changed(&file, text.as_bytes()).is_ok()
 }
 
 /// Prepares without regard to an earlier preparation. `facts` gets what the outcome depends on.
@@ -146,10 +164,22 @@ fn analyse(
     let analyses = std::mem::take(&mut graph.analyses);
     let mut outcomes = xhist_instrument::in_parallel(|| pipeline::accept(&set, analyses));
     report_values(choice, &outcomes, notes);
+    notes.share = share(&outcomes);
     let notes = RefCell::new(notes);
     let note = |note: &str| notes.borrow_mut().warn(format!("note: {note}"));
     pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
     Ok((graph, outcomes, freed))
+}
+
+/// The share of the statements that is recorded, if it is low.
+fn share(outcomes: &[Outcome]) -> Option<RecordedShare> {
+    let mut counts = StatementCounts::default();
+    for outcome in outcomes {
+        if let Outcome::Analyzed(analyzed) = outcome {
+            counts.add(analyzed);
+        }
+    }
+    counts.share_below(LOW_SHARE)
 }
 
 /// Prints how many of the selected bindings are recorded, and patterns of the command line that select none.

@@ -57,14 +57,15 @@
 //! the rules above. `text` means that the target of a reference is recorded too, and `generic` that the value may have
 //! several types.
 //!
-//! Two fields may be absent, in any version:
+//! Three fields may be absent, in any version:
 //!
 //! ```text
 //! {"xhist":"map","version":3,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0","mains":"1:fedcba9876543210"}
-//! {"file":3,"path":"src/parse.rs","base":0,"first":101,"room":51,"source":"89abcdef01234567"}
+//! {"file":3,"path":"src/parse.rs","base":0,"first":101,"room":51,"source":"89abcdef01234567","skipped":"4-11 macro body"}
 //! ```
 //!
 //! * `source` is the FNV-1a 64 of the file's text without inserted calls. The tools keep that text under this hash.
+//! * `skipped` lists the file's lines that run and are not recorded, see [`SkippedLines`].
 //! * `mains` lists, for each file with a `main`, the hashes that this `main` carries in programs of these sources. A file
 //!   that is instrumented after its `main` was changes the map, and `main` still carries the hash of the map before.
 //!
@@ -73,12 +74,14 @@
 mod error;
 mod json;
 pub mod numbers;
+mod skipped;
 mod value;
 mod version;
 
 pub use error::MapError;
 pub use json::Text;
 pub use numbers::NumberRange;
+pub use skipped::SkippedLines;
 pub use value::ValueLine;
 pub use version::{VALUE_VERSION, VERSION};
 
@@ -152,6 +155,8 @@ pub struct FileLine<'a> {
     pub values: NumberRange,
     /// FNV-1a 64 of the file's text without inserted calls, if known. Only the first line of a path has it.
     pub source: Option<u64>,
+    /// Its lines that run and are not recorded. Only the first line of a path has them.
+    pub skipped: Text<'a>,
 }
 
 /// The body of a function, recorded or not, in the user's own source.
@@ -370,7 +375,8 @@ impl<'a> Line<'a> {
             let (file, path, base) = (file_id("file")?, text("path")?, number("base")?);
             let source = object.text("source").map(|hash| u64::from_str_radix(hash.raw(), 16));
             let source = source.transpose().map_err(|_| MapError::Field("source"))?;
-            Ok(Line::File(FileLine { file, path, base, numbers, values, source }))
+            let skipped = object.text("skipped").unwrap_or_default();
+            Ok(Line::File(FileLine { file, path, base, numbers, values, source, skipped }))
         }
     }
 }
@@ -398,6 +404,9 @@ impl fmt::Display for Line<'_> {
                 }
                 if let Some(source) = file.source {
                     write!(f, r#","source":"{source:016x}""#)?;
+                }
+                if !file.skipped.is_empty() {
+                    write!(f, r#","skipped":"{}""#, file.skipped)?;
                 }
                 f.write_str("}")
             }
@@ -503,6 +512,7 @@ mod tests {
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","text":7,"calls":"f A::g *.m p!","jump":"panic"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"return","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"break"}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"source":"0123456789abcdef","skipped":"1-2 const fn"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"continue"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true,"silent":true}"#,
@@ -522,6 +532,7 @@ mod tests {
             numbers: NumberRange::default(),
             values: NumberRange::default(),
             source: None,
+            skipped: Text::default(),
         })
         .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");

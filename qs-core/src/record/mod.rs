@@ -9,6 +9,7 @@ mod field;
 mod numbers;
 mod operand;
 pub mod packed;
+mod panic;
 mod table;
 mod target_info;
 mod task;
@@ -21,6 +22,7 @@ pub use answers::{PeekData, Query, QueryData};
 pub use emit::{Record, emit};
 pub use field::{Fields, Fun, Kind, Obj, Sig, Sizes, up_to_zero};
 pub use numbers::Numbers;
+pub use panic::{MOST_FRAMES, MOST_PANIC, PanicSite};
 pub use table::predefined::*;
 pub use table::{
     Field, Group, Layout, Piece, Predefined, RECORDS, RecordInfo, USER_BASE, info, pieces, predefined,

@@ -6,7 +6,7 @@
 //! | 121 | statement with time | `time u32, 0xE0 file u8, 0x03 line u16` | `0000123456 USER+021 003 93` |
 //! | 122 | packed statements | `time u32, 0xE0 file u8, 0x03 line u16, 0x09 length u8, data`, see [`packed`](super::packed) | `0000123456 USER+022 003 0  FD FE` |
 //! | 122 | words, in a stream | `time u32, 0x09 length u8, words`, see [`chunk`](super::chunk) | `0000123456 USER+022 02 39 02 3A` |
-//! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64` | `0000123456 USER+023 1  42` |
+//! | 123 | event | `time u32, 0x01 kind u8, 0x0E value u64`; a panic has [more](super::PanicSite) | `0000123456 USER+023 1  42` |
 //!
 //! A file is a value of enumeration 6, so a host with its dictionary shows the name. File ids from 256 on are numbers
 //! instead, `0x03 file u16`. The first of the four ids is configurable; the ring header contains it.
@@ -99,7 +99,7 @@ pub(super) fn file(elements: &[u8]) -> Option<(u16, &[u8])> {
 /// Kind of an event record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// The thread panicked. The value is 0.
+    /// The thread panicked. [`PanicSite`](super::PanicSite) has the value, and what follows it.
     Panic,
     /// The value is the clock in full. Written when its low 4 bytes could have wrapped since the previous statement.
     Time,
@@ -216,10 +216,12 @@ impl XhistRecord {
                 Some(XhistRecord::Statement { statement, time: Some(LittleEndian::read_u32(time)) })
             }
             (ids::EVENT, &[t0, t1, t2, t3, FORMAT_U8, kind, FORMAT_U64, ref value @ ..]) => {
-                Some(XhistRecord::Event {
-                    kind: EventKind::from_code(kind),
+                let kind = EventKind::from_code(kind);
+                let (value, rest) = value.split_first_chunk()?;
+                (rest.is_empty() || kind == EventKind::Panic).then_some(XhistRecord::Event {
+                    kind,
                     time: LittleEndian::read_u32(&[t0, t1, t2, t3]),
-                    value: (value.len() == 8).then(|| LittleEndian::read_u64(value))?,
+                    value: u64::from_le_bytes(*value),
                 })
             }
             _ => None,

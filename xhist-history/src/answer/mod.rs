@@ -3,11 +3,13 @@
 
 mod activations;
 mod code;
+mod holes;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use code::{Code, ListedStatement};
+pub use holes::add as add_holes;
 pub use tail::{Ending, Shown, Tail, ThreadEnd};
-pub use view::{Row, RowKind, Wanted};
+pub use view::{Hole, Row, RowKind, Wanted};

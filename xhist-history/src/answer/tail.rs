@@ -10,10 +10,13 @@ use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, RowKind, Wanted};
 use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
-use crate::model::{Item, Names};
+use crate::model::{Item, Names, PanicPlace, What};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;
+
+/// Panics whose places are kept: the newest.
+const MOST_PANICS: usize = 1 << 10;
 
 /// Statements whose values are kept: the newest.
 const MOST_VALUED: usize = 1 << 16;
@@ -39,6 +42,8 @@ pub struct Tail {
     count: u64,
     /// When the marks came: the number of the item, and its place in the order of the items of all threads.
     marks: Vec<(u64, u64)>,
+    /// Where the newest panics came from, each with the number of its item.
+    panics: VecDeque<(u64, PanicPlace)>,
     /// Values behind items, each with the number of the item.
     values: VecDeque<(u64, Vec<RecordedValue>)>,
 }
@@ -80,6 +85,12 @@ impl Tail {
         }
         if mark(entry).is_some() {
             self.marks.push((self.count, order));
+        }
+        if let What::Panic(_, place) = &item.what {
+            if self.panics.len() == MOST_PANICS {
+                self.panics.pop_front();
+            }
+            self.panics.push_back((self.count, (**place).clone()));
         }
         if item.values.is_empty() {
             return;
@@ -148,9 +159,25 @@ impl Tail {
         Ending { caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 
+    /// Where the panic came from that ended the thread; also one that aborted the program, as the signal says.
+    pub fn panic(&self, ending: &Ending) -> Option<&PanicPlace> {
+        if ending.end == ThreadEnd::Here {
+            return None;
+        }
+        let is_signal = |entry: &ThreadEntry| matches!(entry, ThreadEntry::Signal(_));
+        let index = self.items.range(..=ending.cut).rposition(|(_, entry)| !is_signal(entry))?;
+        let number = self.number_of(index);
+        self.panics.iter().rev().find(|(of, _)| *of == number).map(|(_, place)| place)
+    }
+
+    /// The number of an item among all of the thread.
+    fn number_of(&self, index: usize) -> u64 {
+        self.count - self.items.len() as u64 + index as u64 + 1
+    }
+
     /// When an item came that is a mark.
     fn order_of(&self, index: usize) -> u64 {
-        let number = self.count - self.items.len() as u64 + index as u64 + 1;
+        let number = self.number_of(index);
         let known = self.marks.iter().rev().find(|(of, _)| *of == number);
         known.map_or(u64::MAX, |(_, order)| *order)
     }

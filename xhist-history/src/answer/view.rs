@@ -75,6 +75,17 @@ pub enum RowKind {
     Repeated(u64),
     /// Open calls that are not shown, and their functions.
     Open(usize, Vec<BodyId>),
+    /// A frame of the panic that the history has no statement of.
+    NotRecorded(Hole),
+}
+
+/// A frame that the history has no statement of.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hole {
+    /// What the code is, such as `const fn`; empty without a name for it.
+    pub what: String,
+    /// The file as a listing names it, and the line.
+    pub place: String,
 }
 
 /// The lines for this history, at most about as many as wanted.

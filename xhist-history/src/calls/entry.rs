@@ -38,7 +38,7 @@ impl ThreadEntry {
         match what {
             What::Statement { file, line } => ThreadEntry::Statement(Statement { file: *file, line: *line }),
             What::Again(again) => ThreadEntry::Again { statements: again.statements, times: again.times },
-            What::Panic(_) => ThreadEntry::Panic,
+            What::Panic(..) => ThreadEntry::Panic,
             What::Signal(signal, _) => ThreadEntry::Signal(*signal),
             What::Task(mark) => ThreadEntry::Task(*mark),
             What::Values | What::Trace(_) | What::Record(_) => ThreadEntry::Other,

@@ -8,7 +8,7 @@ use qs_core::frame::Frame;
 use qs_core::record::trace;
 
 use super::frame_kind::{FrameKind, marked};
-use crate::model::{Record, Trace, What, visible};
+use crate::model::{PanicPlace, Record, Trace, What, visible};
 use crate::options::ReadOptions;
 use qs_host::{
     DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
@@ -151,10 +151,10 @@ pub struct BuiltRecord {
 }
 
 impl BuiltRecord {
-    /// As an entry of a frame of this kind.
-    pub fn entry(self, kind: FrameKind) -> What {
+    /// As an entry of a frame of this kind, with this payload.
+    pub fn entry(self, kind: FrameKind, payload: &[u8]) -> What {
         match kind {
-            FrameKind::Panic(_) => What::Panic(self.record),
+            FrameKind::Panic(_) => What::Panic(self.record, Box::new(PanicPlace::read(payload))),
             FrameKind::Signal(signal, _) => What::Signal(signal, self.record),
             FrameKind::Mark(kind, value) => What::Record(marked(self.record, kind, value)),
             _ => self.trace.map_or_else(|| What::Record(self.record), What::Trace),

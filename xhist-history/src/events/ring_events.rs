@@ -314,7 +314,8 @@ impl<'a> RingEvents<'a> {
                         }
                         kind => {
                             let build = |records: &SharedRecords| records.borrow_mut().build(&frame);
-                            let what = self.records.as_ref().map(build).unwrap_or_default().entry(kind);
+                            let built = self.records.as_ref().map(build).unwrap_or_default();
+                            let what = built.entry(kind, frame.payload);
                             let time = self.stamp(kind.stamp());
                             return self.entry(
                                 gap,

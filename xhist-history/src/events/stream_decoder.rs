@@ -133,7 +133,7 @@ impl RecordSorter<'_> {
         }
         let mut builder = RecordBuilder::new(self.text, self.fields);
         builder.event(StreamEvent::Record(record), known);
-        let item = Item::new(builder.built.entry(kind), time);
+        let item = Item::new(builder.built.entry(kind, frame.payload), time);
         self.to.item(thread, std::mem::take(self.gap), item);
     }
 }

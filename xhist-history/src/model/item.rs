@@ -8,7 +8,7 @@ use qs_core::ring::Repetition;
 
 use qs_host::FieldValue;
 
-use super::{Trace, count};
+use super::{PanicPlace, Trace, count};
 
 /// One thing recorded, and when.
 #[derive(Clone, Debug, PartialEq)]
@@ -41,8 +41,8 @@ pub enum What {
     Values,
     /// The statements before this ran again.
     Again(Repetition),
-    /// The thread panicked.
-    Panic(Record),
+    /// The thread panicked, and where.
+    Panic(Record, Box<PanicPlace>),
     /// A fatal signal arrived.
     Signal(u64, Record),
     /// A trace event.
@@ -55,7 +55,7 @@ impl What {
     /// Whether it is a mark of xhist, not something that the program did or sent.
     pub fn is_mark(&self) -> bool {
         match self {
-            What::Panic(_) | What::Signal(..) => true,
+            What::Panic(..) | What::Signal(..) => true,
             What::Record(record) => record.mark.is_some(),
             What::Statement { .. } | What::Task(_) | What::Values | What::Again(_) | What::Trace(_) => false,
         }

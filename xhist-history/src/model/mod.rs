@@ -5,6 +5,7 @@ mod code;
 mod event;
 mod item;
 mod names;
+mod panic;
 mod place;
 mod ring;
 mod suspect_line;
@@ -18,6 +19,7 @@ pub use code::{BodyKind, CallName, CallNames, CodeBody, CodeStatement, FileCode,
 pub use event::{LineRange, Opening, Repetition};
 pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, MapStatement, Names};
+pub use panic::{CodePlace, PanicPlace};
 pub use place::Place;
 pub use qs_host::FieldValue;
 pub use ring::Ring;

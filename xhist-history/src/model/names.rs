@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use qs_core::map::numbers::statement;
-use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapError, StmtLine};
+use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapError, SkippedLines, StmtLine};
 use qs_core::record::{Numbers, Statement};
 use qs_core::ring;
 
@@ -72,6 +72,8 @@ struct File {
     base: u32,
     /// The hash of its text.
     source: Option<u64>,
+    /// Its lines that run and are not recorded, as the map lists them.
+    skipped: String,
     /// Numbers of its statements, if they have numbers.
     numbers: map::NumberRange,
     places: Vec<Span>,
@@ -153,6 +155,7 @@ impl Names {
                             shown,
                             base: file.base,
                             source: file.source,
+                            skipped: file.skipped.chars().collect(),
                             numbers: file.numbers,
                             places: Vec::new(),
                             functions: Vec::new(),
@@ -301,6 +304,7 @@ impl Names {
             shown,
             base: 0,
             source: None,
+            skipped: String::new(),
             numbers: map::NumberRange::default(),
             places,
             functions,
@@ -329,6 +333,11 @@ impl Names {
     /// The hash of a file's text without inserted calls, if the map has it; `file` may be any of its ids.
     pub fn source(&self, file: u16) -> Option<u64> {
         self.first(file)?.source
+    }
+
+    /// The lines of a file that run and are not recorded; `file` may be any of its ids.
+    pub fn skipped(&self, file: u16) -> impl Iterator<Item = SkippedLines<'_>> {
+        SkippedLines::list(self.first(file).map_or("", |file| &file.skipped))
     }
 
     /// The places of the statements of a file; `file` may be any of its ids.

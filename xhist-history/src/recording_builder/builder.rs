@@ -177,7 +177,7 @@ impl<'o> RecordingBuilder<'o> {
         let map = context.maps.of(ring);
         let lane = self.lanes.of(recording, ring, item.interrupt);
         lane.take(recording, Handler::of_signals(item), ThreadEntry::of(&item.what));
-        let is_panic = matches!(item.what, What::Panic(_));
+        let is_panic = matches!(item.what, What::Panic(..));
         if is_panic && let Some(recorded) = recording.lanes.get_mut(lane.id.0 as usize) {
             recorded.is_panicking = true;
         }
@@ -200,7 +200,7 @@ impl<'o> RecordingBuilder<'o> {
                 let kind = EventKind::Repetition { statements: again.statements as u64, times: again.times };
                 (kind, "repetition".to_owned(), text, Vec::new())
             }
-            What::Panic(_) => {
+            What::Panic(..) => {
                 (EventKind::Panic, "panic".to_owned(), "the thread panicked here".to_owned(), Vec::new())
             }
             What::Signal(signal, _) => {

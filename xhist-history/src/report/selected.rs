@@ -103,7 +103,7 @@ impl<'r> Selected<'r> {
             What::Values => is_thread && !self.selection.has_places(),
             What::Task(_)
             | What::Again(_)
-            | What::Panic(_)
+            | What::Panic(..)
             | What::Signal(..)
             | What::Trace(_)
             | What::Record(_) => is_thread,

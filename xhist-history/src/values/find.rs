@@ -88,17 +88,23 @@ fn fits(program: &Program, ring: &Ring) -> bool {
     !program.is_of_other_build(ring.map_hash) && program.slide(ring.anchor).is_ok()
 }
 
-/// Files that may be the program, the best first.
-fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
-    let ProgramPlaces { core, source, .. } = &options.programs;
-    let mut paths: Vec<PathBuf> = core.iter().cloned().collect();
+/// Files that are named as the program: by the user, by a core, by the running process, and by the record of the run.
+pub fn named(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
+    let ProgramPlaces { given, core, source } = &options.programs;
+    let mut paths: Vec<PathBuf> = given.iter().chain(core).cloned().collect();
     if options.live.is_some() && ring.pid != 0 && source::is_running(ring.pid) {
         paths.push(format!("/proc/{}/exe", ring.pid).into());
     }
-    let names = source.as_deref().map(names).unwrap_or_default();
+    let names = ring_file_names(options);
     let of_run = source.as_deref().and_then(Path::parent).and_then(|run| RunRecord::read(run).ok());
     let of_run = of_run.map(|run| run.programs).unwrap_or_default();
-    paths.extend(names.iter().filter_map(|name| of_run.get(name).cloned()));
+    paths.extend(names.iter().filter_map(|name| of_run.get(*name).cloned()));
+    paths
+}
+
+/// Files that may be the program, the best first.
+fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
+    let (mut paths, names) = (named(ring, options), ring_file_names(options));
     // Those of the ring file's name first, the newest first.
     let mut found: Vec<(bool, SystemTime, PathBuf)> = Vec::new();
     for dir in directories(options) {
@@ -110,7 +116,7 @@ fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
             };
             // What was built later did not record this.
             if options.written.is_none_or(|written| made <= written) {
-                let is_named = names.iter().any(|name| entry.file_name() == name.as_str());
+                let is_named = names.iter().any(|name| entry.file_name() == *name);
                 found.push((is_named, made, entry.into_path()));
             }
         }
@@ -141,12 +147,16 @@ fn is_executable(entry: &DirEntry) -> bool {
     true
 }
 
+fn ring_file_names(options: &ReadOptions) -> Vec<&str> {
+    options.programs.source.as_deref().map(names).unwrap_or_default()
+}
+
 /// Names that a program may have whose ring file has this path: `NAME-PID.xhist`, or `NAME.xhist`.
-fn names(ring_file: &Path) -> Vec<String> {
+fn names(ring_file: &Path) -> Vec<&str> {
     let name = ring_file.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let stem = name.split(".xhist").next().unwrap_or_default();
     let program = stem.rsplit_once('-').map(|(program, _)| program);
-    program.into_iter().chain([stem]).filter(|name| !name.is_empty()).map(str::to_owned).collect()
+    program.into_iter().chain([stem]).filter(|name| !name.is_empty()).collect()
 }
 
 /// Directories with builds: those of `cargo xhist`, and cargo's own.

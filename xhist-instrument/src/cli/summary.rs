@@ -2,7 +2,7 @@
 
 use super::console::{files, say};
 use crate::Reason;
-use crate::pipeline::{Exemption, Outcome, ValueCounts};
+use crate::pipeline::{Exemption, Outcome, StatementCounts, ValueCounts};
 use crate::select::ValueSelection;
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -11,8 +11,7 @@ use std::fmt::Display;
 #[derive(Default)]
 pub struct Summary {
     files: u64,
-    statements: u64,
-    skips: BTreeMap<Reason, u64>,
+    statements: StatementCounts,
     rules: BTreeMap<Exemption, u64>,
     failed: u64,
     values: ValueCounts,
@@ -23,15 +22,8 @@ impl Summary {
         match outcome {
             Outcome::Analyzed(analyzed) => {
                 self.files += 1;
-                let (all, recorded) = (analyzed.sites.len() as u64, analyzed.sites.recorded() as u64);
-                self.statements += recorded;
-                if recorded < all {
-                    *self.skips.entry(Reason::Detail).or_default() += all - recorded;
-                }
+                self.statements.add(analyzed);
                 self.values.add(analyzed);
-                for skip in &analyzed.rest.skips {
-                    *self.skips.entry(skip.reason).or_default() += u64::from(skip.statements);
-                }
             }
             Outcome::LeftAlone(rule) => *self.rules.entry(*rule).or_default() += 1,
             Outcome::Failed(_) => self.failed += 1,
@@ -39,22 +31,22 @@ impl Summary {
     }
 
     pub fn print(&self) {
-        let (skips, never): (Counts, Counts) =
-            self.skips.iter().partition(|(reason, _)| reason.is_executable());
+        let StatementCounts { recorded, skips } = &self.statements;
+        let (skips, never): (Counts, Counts) = skips.iter().partition(|(reason, _)| reason.is_executable());
         let skipped: u64 = skips.values().copied().sum();
-        let total = self.statements + skipped;
+        let total = recorded + skipped;
         // Without statements there is no share.
         let share = if total == 0 {
             String::new()
         } else {
-            format!(" ({:.1} % recorded)", self.statements as f64 * 100.0 / total as f64)
+            format!(" ({:.1} % recorded)", *recorded as f64 * 100.0 / total as f64)
         };
         let failed = match self.failed {
             0 => String::new(),
             failed => format!(", {} left alone on an error", files(failed as usize)),
         };
         let files = files(self.files as usize);
-        say(format_args!("{files}: {} statements, {skipped} skipped{share}{failed}", self.statements));
+        say(format_args!("{files}: {recorded} statements, {skipped} skipped{share}{failed}"));
         let estimated = |reason: &Reason| if reason.is_estimate() { " (estimated)" } else { "" };
         let skips =
             skips.into_iter().map(|(reason, count)| (format!("{reason}{}", estimated(reason)), count));

@@ -61,6 +61,8 @@ struct MappedFile {
     values: map::NumberRange,
     /// FNV-1a 64 of its text without inserted calls, if it is instrumented.
     source: Option<u64>,
+    /// Its lines that run and are not recorded, as the map lists them.
+    skipped: String,
     main: MainCarries,
     statements: MappedStatements,
 }
@@ -164,7 +166,7 @@ impl MapFile {
                 entry.ids.push(file.file);
                 if file.base == 0 {
                     (entry.numbers, entry.values) = (file.numbers, file.values);
-                    entry.source = file.source;
+                    (entry.source, entry.skipped) = (file.source, owned(file.skipped));
                     entry.main = carried
                         .get(&file.file)
                         .map_or(MainCarries::Nothing, |hash| MainCarries::Earlier(*hash));
@@ -219,6 +221,7 @@ impl MapFile {
                 numbers: map::NumberRange::default(),
                 values: map::NumberRange::default(),
                 source: None,
+                skipped: String::new(),
                 main: MainCarries::Nothing,
                 statements,
             });
@@ -324,6 +327,11 @@ impl MapFile {
         found
     }
 
+    /// Sets the lines of a file that run and are not recorded.
+    pub fn set_skipped(&mut self, path: &str, skipped: String) {
+        self.entry(path).skipped = skipped;
+    }
+
     /// Replaces the statements of a file.
     pub fn set_sites(&mut self, path: &str, sites: Packed) {
         self.entry(path).statements = MappedStatements::Sites(sites);
@@ -364,6 +372,7 @@ impl MapFile {
             let entry = self.entry(path);
             entry.values = map::NumberRange::default();
             (entry.source, entry.main) = (None, MainCarries::Nothing);
+            entry.skipped.clear();
         }
     }
 
@@ -454,9 +463,12 @@ impl MappedFile {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let (numbers, values, source) =
-                if index == 0 { (self.numbers, self.values, self.source) } else { Default::default() };
-            add(Line::File(FileLine { file, path: Text::plain(&self.path), base, numbers, values, source }));
+            let (numbers, values, source, skipped) = match index {
+                0 => (self.numbers, self.values, self.source, &*self.skipped),
+                _ => Default::default(),
+            };
+            let (path, skipped) = (Text::plain(&self.path), Text::plain(skipped));
+            add(Line::File(FileLine { file, path, base, numbers, values, source, skipped }));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),

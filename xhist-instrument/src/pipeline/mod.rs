@@ -4,11 +4,15 @@
 //! outcomes of the step before, one for each source, so a source that fails keeps its failure to the end.
 
 mod outcome;
+mod skipped_lines;
+mod statement_counts;
 mod value_counts;
 
 pub use outcome::{Analyzed, Exemption, Failure, Outcome};
+pub use statement_counts::{RecordedShare, StatementCounts};
 pub use value_counts::ValueCounts;
 
+use self::skipped_lines::skipped_lines;
 use crate::map::MapFile;
 use crate::map::kept_texts;
 use crate::trigger::{self, Placed, Request, TriggerError};
@@ -124,7 +128,8 @@ fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, text: &Sou
         return Outcome::LeftAlone(exemption);
     }
     let (fingerprint, source) = (fingerprint(&text.raw), kept_texts::hash(&text.original));
-    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source)))
+    let skipped = skipped_lines(&text.original, &analysis);
+    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source, skipped)))
 }
 
 /// Sets each trigger at its statement. Returns them with the indices of their sources. `note` gets a message for each
@@ -173,6 +178,7 @@ fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered 
         Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.sites, analyzed.rest.lines) {
             Ok(numbers) => {
                 map.set_sites(&path, analyzed.sites.clone());
+                map.set_skipped(&path, std::mem::take(&mut analyzed.skipped));
                 map.set_source(&path, analyzed.source, !analyzed.rest.main_at.is_empty());
                 entered.numbers = numbers;
             }

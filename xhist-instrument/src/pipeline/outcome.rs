@@ -133,18 +133,20 @@ pub struct Analyzed {
     pub fingerprint: u64,
     /// Hash of the text without calls, for the map.
     pub source: u64,
+    /// Lines that run and are not recorded, for the map.
+    pub skipped: String,
 }
 
 impl Analyzed {
     /// Packs an analysis.
-    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64) -> Self {
+    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64, skipped: String) -> Self {
         let sites = Packed::new(&analysis);
         analysis.sites = Vec::new();
         analysis.values = Vec::new();
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
         analysis.structure = Structure::default();
-        Self { sites, rest: analysis, fingerprint, source }
+        Self { sites, rest: analysis, fingerprint, source, skipped }
     }
 
     /// The analysis with its sites.

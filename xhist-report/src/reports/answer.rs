@@ -10,7 +10,7 @@ use qs_core::record::value::RecordedValue;
 use super::answer_rows::{Sources, write_after, write_caught, write_end, write_rows};
 use super::lock_waits::LockWaits;
 use crate::options::Options;
-use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted};
+use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
@@ -19,7 +19,7 @@ use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
-use xhist_history::values::ValueReader;
+use xhist_history::values::{ValueReader, frames};
 
 /// Lines of a thread when several share them.
 const FEWEST_LINES: usize = 8;
@@ -141,11 +141,16 @@ impl<'o> AnswerReport<'o> {
         let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
         let suspects: Vec<SuspectLine> = suspects.copied().collect();
         let wanted = Wanted { lines: self.lines, suspects: &suspects };
-        let shown = match is_behind {
+        let mut shown = match is_behind {
             true => tail.shown_after((code, names), ending, wanted),
             false => tail
                 .shown((code, names), ending, wanted, &mut |code, statement| sources.whole(code, statement)),
         };
+        if let Some(panic) = tail.panic(ending).filter(|_| !is_behind) {
+            let frames = frames(ring, panic, context.options);
+            let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
+            add_holes(&mut shown.rows, (code, names), (panic, &frames), &mut text_of);
+        }
         let places = shown.statements().flat_map(|(runs, statement)| {
             let (file, span) = code.place(statement);
             runs.iter().map(move |run| (*run, (file, span.line)))

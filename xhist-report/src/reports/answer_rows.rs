@@ -7,7 +7,7 @@ use anstyle::{AnsiColor, Style};
 use qs_core::listing::Thousands;
 
 use crate::format::Links;
-use xhist_history::answer::{Code, Ending, ListedStatement, Row, RowKind, Shown, ThreadEnd};
+use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::count;
 
@@ -43,13 +43,21 @@ pub fn write_rows(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_reentries(&shown.reentries, code, out)?;
-    let rows: Vec<Cells> = shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
-    let widest =
-        |cell: &dyn Fn(&Cells) -> usize, most: usize| rows.iter().map(cell).max().unwrap_or(0).min(most);
+    let rows: Vec<Result<Cells, &Hole>> =
+        shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
+    let widest = |cell: &dyn Fn(&Cells) -> usize, most: usize| {
+        rows.iter().flatten().map(cell).max().unwrap_or(0).min(most)
+    };
     let place = widest(&|cells| cells.place.chars().count(), MOST_PLACE);
     let function = widest(&|cells| cells.function.chars().count(), MOST_FUNCTION);
-    for cells in &rows {
-        cells.write(place, function, out)?;
+    for row in &rows {
+        match row {
+            Ok(cells) => cells.write(place, function, out)?,
+            Err(Hole { what, place }) => {
+                let what = if what.is_empty() { String::new() } else { format!("{what} at ") };
+                writeln!(out, "  {ALARM}not recorded: {what}{place}{ALARM:#}")?;
+            }
+        }
     }
     Ok(())
 }
@@ -148,7 +156,8 @@ struct Cells {
 }
 
 impl Cells {
-    fn of(row: &Row, code: &Code, sources: &mut dyn Sources, links: Links) -> Cells {
+    /// The columns of a row; a frame that was not recorded has none.
+    fn of<'r>(row: &'r Row, code: &Code, sources: &mut dyn Sources, links: Links) -> Result<Cells, &'r Hole> {
         let times = if row.times > 1 { format!(" x {}", Thousands(row.times)) } else { String::new() };
         let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
         let depth = row.depth.min(MOST_DEPTH);
@@ -160,7 +169,7 @@ impl Cells {
             text: format!("... {text}{times}"),
             is_folded: true,
         };
-        match &row.kind {
+        Ok(match &row.kind {
             RowKind::Statement(statement) => {
                 let line = code.place(*statement).1.line;
                 let place = code.shown_place(*statement);
@@ -199,7 +208,8 @@ impl Cells {
                 let open = count(*calls, "open call");
                 folded(String::new(), format!("{open} of {}{more}", names.join(", ")))
             }
-        }
+            RowKind::NotRecorded(hole) => return Err(hole),
+        })
     }
 
     fn write(&self, place: usize, function: usize, out: &mut dyn Write) -> io::Result<()> {

@@ -124,7 +124,7 @@ impl EntryWriter {
             What::Task(_) => return Ok(()),
             What::Values => Subject::Values,
             What::Again(again) => Subject::Again(self.repetition.insert(maps.of(ring).1.repetition(again))),
-            What::Panic(record) => Subject::Panic(record),
+            What::Panic(record, _) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
             What::Trace(event) => {
                 self.trace = options.trace.formats.describe(event);

@@ -22,6 +22,7 @@ fn map_of_source(root: &str) -> (String, u64) {
             numbers: NumberRange::default(),
             values: NumberRange::default(),
             source: None,
+            skipped: Text::default(),
         })
     )
     .unwrap();

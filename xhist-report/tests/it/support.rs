@@ -360,6 +360,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
             numbers: NumberRange::default(),
             values: NumberRange::default(),
             source: None,
+            skipped: Text::default(),
         });
         writeln!(body, "{line}").unwrap();
     }
@@ -387,6 +388,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             numbers: NumberRange::default(),
             values: NumberRange::default(),
             source: None,
+            skipped: Text::default(),
         })
     );
     for (line, function) in statements {

@@ -10,7 +10,9 @@ use gimli::{
     DebugStr, DebugStrOffsets, DebugStrOffsetsBase, DwAt, DwTag, EndianSlice, RunTimeEndian, UnitHeader,
     UnitOffset, constants as dw,
 };
-use object::{Object, ObjectSection};
+use object::Object;
+
+use super::sections::plain_section;
 
 type DieBytes<'a> = EndianSlice<'a, RunTimeEndian>;
 
@@ -118,16 +120,7 @@ impl<'a> Dies<'a> {
             true => RunTimeEndian::Little,
             false => RunTimeEndian::Big,
         };
-        let section = |name: &str| {
-            let section = file.section_by_name(name);
-            let is_plain = |section: &object::Section<'a, '_>| {
-                section
-                    .compressed_file_range()
-                    .is_ok_and(|range| range.format == object::CompressionFormat::None)
-            };
-            let bytes = section.filter(is_plain).and_then(|section| section.data().ok());
-            EndianSlice::new(bytes.unwrap_or_default(), endian)
-        };
+        let section = |name: &str| EndianSlice::new(plain_section(file, name), endian);
         let sections = Sections {
             info: section(".debug_info").into(),
             abbrev: section(".debug_abbrev").into(),

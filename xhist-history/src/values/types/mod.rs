@@ -10,8 +10,10 @@ mod names;
 mod program;
 mod render;
 mod rows;
+mod sections;
 mod type_names;
 
 pub use layout::TypeLayout;
 pub use program::{OtherBuild, Program, RowType, TypeAnswer};
 pub use render::{Memory, NoMemory, Target, hex, render, render_target};
+pub use sections::plain_section;

@@ -1,5 +1,8 @@
 //! The operating system as the recorder uses it: memory, files, threads, signals and messages. No file here knows the layout of a ring.
 
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "the unwinder and the loader call functions in C")]
+pub(crate) mod backtrace;
 #[allow(unsafe_code)]
 pub(crate) mod cut;
 #[allow(unsafe_code)]

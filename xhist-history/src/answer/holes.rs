@@ -1,0 +1,274 @@
+//! Frames of a panic that the history has no statement of: code of the program that runs and is not recorded. They are put among
+//! the last statements, where they belong.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use super::code::{Code, ListedStatement};
+use super::view::{Hole, Row, RowKind};
+use crate::model::{CodePlace, Names, PanicPlace};
+
+/// Frames that are shown at most, the innermost.
+const MOST: usize = 8;
+
+/// Lines of an item that are searched for its attributes.
+const ITEM: u32 = 200;
+
+/// A frame of a panic in code of the program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum SeenFrame {
+    /// The line is part of a statement that is recorded.
+    Recorded(u16, u32),
+    Hole(Hole),
+}
+
+/// Puts the frames of a panic that were not recorded among the rows before it. `frames`: the lines of all frames, innermost
+/// first; without them the place of the panic itself counts. `text_of`: the source text of a line.
+pub fn add(
+    rows: &mut Vec<Row>,
+    (code, names): (&Code, &Names),
+    (panic, frames): (&PanicPlace, &[CodePlace]),
+    text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
+) {
+    let files = Files::of(names);
+    let places = if frames.is_empty() { panic.at.as_slice() } else { frames };
+    let frames = places.iter().filter_map(|place| files.frame(place, (code, names), text_of));
+    // Where the calls begin that the frames so far have.
+    let mut end = rows.len();
+    let mut added: Vec<Hole> = Vec::new();
+    for frame in frames {
+        match frame {
+            SeenFrame::Recorded(file, line) => {
+                end = call_around(&rows[..end], file, line, code).unwrap_or(end)
+            }
+            SeenFrame::Hole(hole) => {
+                if added.len() < MOST && added.last() != Some(&hole) {
+                    let kind = RowKind::NotRecorded(hole.clone());
+                    rows.insert(end, Row { depth: 0, times: 1, rank: None, runs: Vec::new(), kind });
+                    added.push(hole);
+                }
+            }
+        }
+    }
+}
+
+/// Where the newest call begins that has a statement with this line.
+fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize> {
+    let statement = |row: &Row| match row.kind {
+        RowKind::Statement(statement) => Some(statement),
+        _ => None,
+    };
+    let has_line = |statement: ListedStatement| {
+        let (known, span) = code.place(statement);
+        known == file && (span.line..=span.end_line).contains(&line)
+    };
+    let at = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
+    let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
+    let (depth, own) = (rows[at].depth, function(&rows[at]));
+    let is_inside = |row: &Row| match &row.kind {
+        RowKind::Statement(_) => row.depth > depth || row.depth == depth && function(row) == own,
+        RowKind::NotRecorded(_) | RowKind::Open(..) => false,
+        _ => row.depth >= depth,
+    };
+    let around = rows[..at].iter().rposition(|row| !is_inside(row));
+    Some(around.map_or(0, |around| around + 1))
+}
+
+/// The files of a program, by the paths that a compiler may name them by.
+struct Files<'n> {
+    root: &'n Path,
+    by_path: HashMap<PathBuf, u16>,
+    /// Directories of packages' sources, up to the last `src` of a path.
+    trees: Vec<PathBuf>,
+}
+
+impl<'n> Files<'n> {
+    fn of(names: &'n Names) -> Files<'n> {
+        let root = Path::new(&names.root);
+        // A path of many lines has several ids; the first one has the statements.
+        let mut by_path = HashMap::new();
+        names.paths().for_each(|(file, path)| {
+            by_path.entry(plain(root, path)).or_insert(file);
+        });
+        let recorded = by_path.iter().filter(|(_, file)| !names.statements(**file).is_empty());
+        let mut trees: Vec<PathBuf> = recorded.filter_map(|(path, _)| tree(path)).collect();
+        trees.sort_unstable();
+        trees.dedup();
+        Files { root, by_path, trees }
+    }
+
+    /// What a line of a frame is; `None` for code of others, and for lines where nothing is known to be missing.
+    fn frame(
+        &self,
+        CodePlace { path, line }: &CodePlace,
+        (code, names): (&Code, &Names),
+        text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
+    ) -> Option<SeenFrame> {
+        let path = plain(self.root, path);
+        let hole = |what: &str, path: &str| {
+            let place = format!("{path}:{line}");
+            Some(SeenFrame::Hole(Hole { what: what.to_owned(), place }))
+        };
+        let Some(file) = self.by_path.get(&path).copied() else {
+            let is_own = tree(&path).is_some_and(|tree| self.trees.binary_search(&tree).is_ok());
+            let shown = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy();
+            return hole("", &shown).filter(|_| is_own);
+        };
+        let spans = names.statements(file).iter();
+        let around =
+            spans.filter(|span| (span.line..=span.end_line).contains(line)).max_by_key(|span| span.line);
+        let skipped = names.skipped(file).filter(|skipped| (skipped.first..=skipped.last).contains(line));
+        let skipped = skipped.max_by_key(|skipped| skipped.first);
+        // The line of a statement is shown, but not the others of a macro's call.
+        let is_inside = skipped.is_some_and(|skipped| match around {
+            None => true,
+            Some(span) if span.line == skipped.first => *line > span.line && skipped.last <= span.end_line,
+            Some(span) => span.line < skipped.first,
+        });
+        match (skipped, around) {
+            (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
+            (_, Some(_)) => Some(SeenFrame::Recorded(file, *line)),
+            // Other lines without a statement end a scope, or are those of attributes: a test's harness calls it at its signature.
+            _ if is_derived(*line, &mut |line| text_of(file, line)) => {
+                hole("derived code", code.path_of(file))
+            }
+            _ => None,
+        }
+    }
+}
+
+/// Whether a line is part of an item with a `derive`.
+fn is_derived(line: u32, text_of: &mut dyn FnMut(u32) -> Option<String>) -> bool {
+    let before = (line.saturating_sub(ITEM)..=line).rev().map_while(text_of);
+    let is_other = |text: &String| text.trim_end().ends_with([';', '}']);
+    // The line itself may end the item.
+    let mut item = before.enumerate().take_while(|(above, text)| *above == 0 || !is_other(text));
+    item.any(|(_, text)| text.trim_start().starts_with("#[derive("))
+}
+
+/// An absolute path without `.` and `..`.
+fn plain(root: &Path, path: impl AsRef<Path>) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in root.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The directory of the sources of a file's package.
+fn tree(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|dir| dir.ends_with("src")).map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::activations::Activations;
+    use super::super::tests::ran;
+    use super::super::{Wanted, view};
+    use super::*;
+
+    const MAP: &str = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"src/a.rs","base":0,"first":1,"room":9,"skipped":"20-29 const fn, 30-39 macro body, 4-5 macro arguments"}
+{"fn":1,"path":"f","at":"1:1","end":"9:2"}
+{"fn":1,"path":"g","at":"10:1","end":"19:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"5:9","kind":"expr","fn":"f","calls":"g"}
+{"stmt":1,"line":11,"col":5,"end":"11:9","kind":"expr","fn":"g"}
+{"stmt":1,"line":12,"col":5,"end":"12:9","kind":"expr","fn":"g"}
+{"file":2,"path":"src/off.rs","base":0}
+{"file":3,"path":"/r/registry/src/i/dep-1.0.0/src/lib.rs","base":0,"first":20,"room":9}
+{"stmt":3,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+"#;
+
+    /// The rows of `f` and `g` with the holes of a panic: lines, and holes in words.
+    fn shown(at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
+        let text: Vec<&str> = text.lines().collect();
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        [2, 3, 11, 12].into_iter().for_each(|line| activations.take(&names, ran(1, line)));
+        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[] });
+        let place = |(path, line): &(&str, u32)| CodePlace { path: (*path).to_owned(), line: *line };
+        let panic = PanicPlace { at: at.as_ref().map(place), ..PanicPlace::default() };
+        let frames: Vec<CodePlace> = frames.iter().map(place).collect();
+        add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, line| {
+            text.get((line as usize).checked_sub(50)?).map(|line| (*line).to_owned())
+        });
+        let shown = rows.iter().map(|row| match &row.kind {
+            RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+            RowKind::NotRecorded(hole) => format!("{} {}", hole.what, hole.place),
+            other => format!("{other:?}"),
+        });
+        shown.collect()
+    }
+
+    #[test]
+    fn frames_are_where_they_belong() {
+        let frames = [("/p/src/a.rs", 21), ("src/a.rs", 12), ("/p/./src/a.rs", 31), ("/p/src/a.rs", 3)];
+        let all = ["2", "3", "macro body src/a.rs:31", "11", "12", "const fn src/a.rs:21"];
+        assert_eq!(shown(None, &frames, ""), all);
+        // The place of the message says no more than the frames.
+        assert_eq!(shown(Some(("src/a.rs", 22)), &frames, ""), all);
+    }
+
+    #[test]
+    fn without_frames_the_place_of_the_panic_counts() {
+        assert_eq!(shown(Some(("src/a.rs", 22)), &[], "")[4..], ["const fn src/a.rs:22"]);
+        for (path, line) in
+            [("src/a.rs", 12), ("src/a.rs", 15), ("b/src/a.rs", 22), ("/rustc/x/src/a.rs", 22)]
+        {
+            assert_eq!(shown(Some((path, line)), &[], "").len(), 4, "{path}:{line}");
+        }
+        assert_eq!(shown(None, &[], "").len(), 4);
+    }
+
+    #[test]
+    fn files_without_statements_count_where_their_package_is_recorded() {
+        for (path, place) in [
+            ("src/off.rs", None),
+            ("/p/src/deep/gen.rs", Some(" src/deep/gen.rs:7")),
+            ("/r/registry/src/i/dep-1.0.0/src/x.rs", Some(" /r/registry/src/i/dep-1.0.0/src/x.rs:7")),
+            ("/r/registry/src/i/other-1.0.0/src/x.rs", None),
+            ("/p/build.rs", None),
+        ] {
+            assert_eq!(shown(None, &[(path, 7)], "").get(4).map(String::as_str), place, "{path}");
+        }
+    }
+
+    #[test]
+    fn arguments_count_behind_the_line_of_their_macro() {
+        assert_eq!(shown(None, &[("src/a.rs", 3)], "").len(), 4);
+        assert_eq!(shown(None, &[("src/a.rs", 5)], "")[4..], ["macro arguments src/a.rs:5"]);
+    }
+
+    #[test]
+    fn code_of_derives_is_named_and_that_of_other_attributes_is_not() {
+        let text = " #[derive(Hash)]\nstruct A {\n  b: B,\n}\n#[other]\nstruct C(B);\n#[derive(Hash)] struct D(B);\n#[derive(Hash)]\nstruct E { b: B }\nfn f(\n)\n{}";
+        for (line, is_derived) in [
+            (52, true),
+            (55, false),
+            (56, true),
+            (90, false),
+            (19, false),
+            (58, true),
+            (59, false),
+            (60, false),
+            (61, false),
+        ] {
+            let hole = is_derived.then(|| format!("derived code src/a.rs:{line}"));
+            assert_eq!(shown(None, &[("src/a.rs", line)], text).get(4), hole.as_ref(), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_recursion_is_named_once_and_many_frames_are_cut() {
+        let frames = [("src/a.rs", 21); 60];
+        assert_eq!(shown(None, &frames, "").len(), 5);
+        let frames: Vec<(&str, u32)> = (0..60).map(|number| ("src/a.rs", 21 + number % 2)).collect();
+        assert_eq!(shown(None, &frames, "").len(), 4 + MOST);
+    }
+}
