@@ -22,7 +22,7 @@
 //! | words | | |
 //! | checksum, flag | 2 or 3 | |
 //!
-//! A unit of two zero digits is no word; it fills the room before a first word that is not at a multiple of eight.
+//! A unit of two zero digits is not a word: it fills the room before a first word that is not at a multiple of eight.
 //!
 //! An open chunk has zeros before `repetition`, which is zero or written. Its words end at the first byte that no word has.
 //! On a link a chunk is cut into records of a stock host: `time u32, 0x09 length u8, words`. A repetition is an event.
@@ -234,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn what_fills_is_no_word() {
+    fn filler_is_not_a_word() {
         let (seven, _) = bytes(Word::new(Statement { file: 1, line: 1 }, 7).unwrap());
         let filled = [FILLER_BYTES, FILLER_BYTES, [seven[0], seven[1]], FILLER_BYTES];
         let mut words = Words::new(filled.as_flattened());
