@@ -118,7 +118,13 @@ fn act() -> impl Strategy<Value = Act> {
     let near = || prop_oneof![6 => 1u16..12, 2 => 1u16..400, 1 => VALUES, 1 => Just(VALUES.start)];
     prop_oneof![
         4 => vec(near(), 1..60).prop_map(Act::Run),
-        4 => (vec(near(), 1..40), 1usize..700).prop_map(|(round, times)| Act::Loop(round, times)),
+        4 => (vec(near(), 1..40), 1usize..700).prop_map(|(mut round, times)| {
+            // A value follows the statement that it belongs to.
+            if round.iter().all(|which| VALUES.contains(which)) {
+                round[0] = 1;
+            }
+            Act::Loop(round, times)
+        }),
         1 => Just(Act::Event),
         1 => Just(Act::Close),
     ]
