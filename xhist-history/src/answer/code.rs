@@ -132,6 +132,11 @@ impl Code {
         self.structure.body(function).name()
     }
 
+    /// Whether a function is the body of a rule of a macro.
+    pub fn is_macro(&self, function: BodyId) -> bool {
+        self.structure.body(function).is_macro()
+    }
+
     /// The name of a function without its path.
     pub fn short_name(&self, function: BodyId) -> &str {
         let body = self.structure.body(function);

@@ -62,16 +62,25 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize>
         let (known, span) = code.place(statement);
         known == file && (span.line..=span.end_line).contains(&line)
     };
-    let at = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
     let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
-    let (depth, own) = (rows[at].depth, function(&rows[at]));
-    let is_inside = |row: &Row| match &row.kind {
-        RowKind::Statement(_) => row.depth > depth || row.depth == depth && function(row) == own,
-        RowKind::NotRecorded(_) | RowKind::Open(..) => false,
-        _ => row.depth >= depth,
+    let begin = |at: usize| {
+        let (depth, own) = (rows[at].depth, function(&rows[at]));
+        let is_inside = |row: &Row| match &row.kind {
+            RowKind::Statement(_) => row.depth > depth || row.depth == depth && function(row) == own,
+            RowKind::NotRecorded(_) | RowKind::Open(..) => false,
+            _ => row.depth >= depth,
+        };
+        rows[..at].iter().rposition(|row| !is_inside(row)).map_or(0, |around| around + 1)
     };
-    let around = rows[..at].iter().rposition(|row| !is_inside(row));
-    Some(around.map_or(0, |around| around + 1))
+    let mut at = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
+    // The body of a macro is in the frame of the function that has its call.
+    while function(&rows[at]).is_some_and(|function| code.is_macro(function))
+        && let Some(caller) = begin(at).checked_sub(1)
+        && statement(&rows[caller]).is_some()
+    {
+        at = caller;
+    }
+    Some(begin(at))
 }
 
 /// The files of a program, by the paths that a compiler may name them by.
@@ -178,7 +187,9 @@ mod tests {
 {"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
 {"stmt":1,"line":3,"col":5,"end":"5:9","kind":"expr","fn":"f","calls":"g"}
 {"stmt":1,"line":11,"col":5,"end":"11:9","kind":"expr","fn":"g"}
-{"stmt":1,"line":12,"col":5,"end":"12:9","kind":"expr","fn":"g"}
+{"stmt":1,"line":12,"col":5,"end":"12:9","kind":"expr","fn":"g","calls":"m!"}
+{"fn":1,"path":"m!","at":"40:1","end":"49:2"}
+{"stmt":1,"line":41,"col":5,"end":"41:9","kind":"expr","fn":"m!"}
 {"file":2,"path":"src/off.rs","base":0}
 {"file":3,"path":"/r/registry/src/i/dep-1.0.0/src/lib.rs","base":0,"first":20,"room":9}
 {"stmt":3,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
@@ -186,11 +197,20 @@ mod tests {
 
     /// The rows of `f` and `g` with the holes of a panic: lines, and holes in words.
     fn shown(at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
+        shown_of(&[2, 3, 11, 12], (at, frames), text)
+    }
+
+    /// The same, of a run of these lines.
+    fn shown_of(
+        lines: &[u16],
+        (at, frames): (Option<(&str, u32)>, &[(&str, u32)]),
+        text: &str,
+    ) -> Vec<String> {
         let text: Vec<&str> = text.lines().collect();
         let names = Names::parse(MAP.as_bytes());
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
-        [2, 3, 11, 12].into_iter().for_each(|line| activations.take(&names, ran(1, line)));
+        lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
         let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[] });
         let place = |(path, line): &(&str, u32)| CodePlace { path: (*path).to_owned(), line: *line };
         let panic = PanicPlace { at: at.as_ref().map(place), ..PanicPlace::default() };
@@ -213,6 +233,13 @@ mod tests {
         assert_eq!(shown(None, &frames, ""), all);
         // The place of the message says no more than the frames.
         assert_eq!(shown(Some(("src/a.rs", 22)), &frames, ""), all);
+    }
+
+    #[test]
+    fn the_body_of_a_macro_is_in_the_frame_around_its_call() {
+        let frames = [("src/a.rs", 41), ("src/a.rs", 31), ("src/a.rs", 3)];
+        let all = ["2", "3", "macro body src/a.rs:31", "11", "12", "41"];
+        assert_eq!(shown_of(&[2, 3, 11, 12, 41], (None, &frames), ""), all);
     }
 
     #[test]
