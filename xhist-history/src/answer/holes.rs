@@ -197,15 +197,11 @@ mod tests {
 
     /// The rows of `f` and `g` with the holes of a panic: lines, and holes in words.
     fn shown(at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
-        shown_of(&[2, 3, 11, 12], (at, frames), text)
+        shown_of(&[2, 3, 11, 12], at, frames, text)
     }
 
     /// The same, of a run of these lines.
-    fn shown_of(
-        lines: &[u16],
-        (at, frames): (Option<(&str, u32)>, &[(&str, u32)]),
-        text: &str,
-    ) -> Vec<String> {
+    fn shown_of(lines: &[u16], at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
         let text: Vec<&str> = text.lines().collect();
         let names = Names::parse(MAP.as_bytes());
         let code = Code::of(&names);
@@ -239,7 +235,7 @@ mod tests {
     fn the_body_of_a_macro_is_in_the_frame_around_its_call() {
         let frames = [("src/a.rs", 41), ("src/a.rs", 31), ("src/a.rs", 3)];
         let all = ["2", "3", "macro body src/a.rs:31", "11", "12", "41"];
-        assert_eq!(shown_of(&[2, 3, 11, 12, 41], (None, &frames), ""), all);
+        assert_eq!(shown_of(&[2, 3, 11, 12, 41], None, &frames, ""), all);
     }
 
     #[test]
