@@ -49,8 +49,14 @@ const PLAIN: [&str; 11] = [
 
 /// What a file says about its `const fn`.
 pub(super) fn note(file: &syn::File, start: usize) -> Constness {
-    let mut notes =
-        Notes { found: Constness::default(), start, owner: None, function: None, is_const: false };
+    let mut notes = Notes {
+        found: Constness::default(),
+        start,
+        owner: None,
+        function: None,
+        is_const: false,
+        in_example: false,
+    };
     notes.visit_file(file);
     let Constness { functions, uses, aliases, renames, macros } = &mut notes.found;
     functions.sort_by_key(|function| function.at);
@@ -75,6 +81,8 @@ struct Notes {
     function: Option<usize>,
     /// The code is in a const context.
     is_const: bool,
+    /// The next line of documentation may continue a constant of an example.
+    in_example: bool,
 }
 
 impl Notes {
@@ -210,11 +218,14 @@ impl Notes {
         }
     }
 
-    /// Examples in a doc comment that have constants: each is compiled as a program of its own.
+    /// Examples in a doc comment that have constants: each is compiled as a program of its own. A constant goes on to a line
+    /// with a semicolon, or to the end of its paragraph.
     fn examples(&mut self, text: &str) {
-        if !text.contains("const ") && !text.contains("static ") {
+        self.in_example |= text.contains("const ") || text.contains("static ");
+        if !self.in_example {
             return;
         }
+        self.in_example = !text.contains([';', '`']) && !text.trim().is_empty();
         let is_word = |char: char| char.is_alphanumeric() || char == '_';
         for (at, _) in text.match_indices('!') {
             let name = &text[text[..at].trim_end_matches(is_word).len()..at];
@@ -442,6 +453,15 @@ mod tests {
     }
 
     #[test]
+    fn what_follows_a_constant_in_an_example_is_ordinary() {
+        for text in
+            ["/// const X: u8 = 1;\n/// f();\nstruct S;", "/// A const fn\n///\n/// calls f().\nstruct S;"]
+        {
+            assert_eq!(freed(&["const fn f() -> u8 { 1 }", text], &[]), ["f"], "{text}");
+        }
+    }
+
+    #[test]
     fn each_const_context_keeps_what_it_calls() {
         for context in [
             "const X: u8 = f();",
@@ -465,6 +485,8 @@ mod tests {
             "const X: u8 = assert!(f());",
             "#[attribute(default = f())] struct S;",
             "/// `const X: u8 = f();`\nstruct S;",
+            "/// const X: u8 =\n///     f();\nstruct S;",
+            "/// static X: A = A {\n///     a: 1,\n///     b: f(),\n/// };\nstruct S;",
             "use m::f as h; const X: u8 = h();",
             "const X: fn() = f;",
         ] {
