@@ -25,7 +25,7 @@ impl WordsWriter {
     }
 
     /// Number of bytes behind a chunk that the next one takes.
-    const fn ahead(&self) -> u64 {
+    pub(super) const fn ahead(&self) -> u64 {
         2 * MARGIN + self.chunk() + self.slack()
     }
 

@@ -120,6 +120,7 @@ fn part() -> impl Strategy<Value = Part> {
         1 => Just(Part::Close),
         1 => Just(Part::Handler),
         1 => prop::collection::vec(number(), 0..12).prop_map(Part::Emptied),
+        1 => prop::collection::vec(number(), 200..350).prop_map(Part::Emptied),
     ];
     leaf.prop_recursive(4, 40, 5, |inner| {
         (prop::collection::vec(inner, 1..5), prop_oneof![4 => 1u32..20, 1 => 20u32..300])

@@ -422,8 +422,8 @@ impl WordsWriter {
     #[cold]
     pub(crate) fn begin_again(&mut self, cursor: *mut u8, kept: usize, stamp: u64) -> (Place, bool) {
         let end = self.position(cursor);
-        // More words would be in the way of those that follow.
-        let has_room = kept <= self.memory.size / 4;
+        // More words would be in the way of those that follow. A full chunk has room.
+        let has_room = kept as u64 + PLAIN_HEAD + 8 + self.ahead() <= self.memory.size as u64;
         let kept = if has_room { kept as u64 } else { 0 };
         let (first, end) = match kept {
             0 => (end.next_multiple_of(8), end.next_multiple_of(8)),
