@@ -134,7 +134,7 @@ impl Code {
 
     /// Whether a function is the body of a rule of a macro.
     pub fn is_macro(&self, function: BodyId) -> bool {
-        self.structure.body(function).is_macro()
+        self.structure.body(function).path.ends_with('!')
     }
 
     /// The name of a function without its path.

@@ -57,11 +57,6 @@ impl Body {
         }
     }
 
-    /// Whether it is the body of a rule of a macro.
-    pub fn is_macro(&self) -> bool {
-        self.name.is_macro
-    }
-
     /// Whether it is the destructor of a type.
     pub fn is_drop(&self) -> bool {
         self.of_trait == "Drop"
