@@ -81,7 +81,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_deadline};
 
-/// A case that takes longer has failed.
+/// A case that takes longer has failed. In a long run each may take three times this.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
 
 /// Groups and cases that try one thing again and again, and cost more than all others together. A plain `cargo test`
@@ -225,7 +225,7 @@ fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
         LEFT_OUT.lock().expect("no case panics here").push((name.to_owned(), missing.clone()));
         return Ok(Completion::ignored_with(missing));
     }
-    set_deadline(CASE_LIMIT);
+    set_deadline(if is_long() { 3 * CASE_LIMIT } else { CASE_LIMIT });
     let (start, before) = (Instant::now(), processor_seconds());
     (case.run)();
     append_times("XHIST_CASE_TIMES", || {
