@@ -58,33 +58,26 @@ pub(crate) fn was_refused(home: &Path, wrappers: &Path) -> Result<bool, Error> {
     Ok(true)
 }
 
-/// The functions that lose the keyword, and the macros whose rules have calls.
-#[derive(Debug, Default)]
-pub(crate) struct Freed {
-    pub(crate) names: BTreeSet<String>,
-    /// The files of dependencies among theirs, with the offsets of keywords and of bodies of rules.
-    pub(crate) in_dependencies: Vec<(PathBuf, Vec<usize>)>,
-}
-
-/// Analyses the files again in which something changes.
+/// Analyses the files again in which something changes. Returns the functions that lose the keyword, and the macros whose rules have
+/// calls, those with a `!`.
 pub(crate) fn free(
     graph: &mut ModuleGraph,
     workspace: &Workspace,
     needed: &Needed,
     options: &(impl Fn(&ModuleFile) -> Options + Sync),
-) -> Freed {
+) -> BTreeSet<String> {
     // Without `--deps` our wrapper compiles only members, so it cannot see what other crates are refused.
     if workspace.dependencies.is_empty() && workspace.has_outside {
-        return Freed::default();
+        return BTreeSet::new();
     }
     let ModuleGraph { files, analyses, macros, .. } = graph;
     let unknown = Constness::default();
     let known = analyses.iter().map(|analysis| analysis.as_ref().map_or(&unknown, Analysis::constness));
     let known: Vec<&Constness> = known.collect();
     let Removable { keywords, kept_macros } = removable(&known, &needed.names);
-    let mut freed = Freed::default();
+    let mut freed = BTreeSet::new();
     for (known, keywords) in known.iter().zip(&keywords) {
-        freed.names.extend(known.names_at(keywords).map(str::to_owned));
+        freed.extend(known.names_at(keywords).map(str::to_owned));
     }
     let changes = |analysis: &Analysis, keywords: &[usize]| !keywords.is_empty() || analysis.defines_macros();
     files.par_iter().zip(&mut *analyses).zip(&keywords).for_each(|((file, analysis), keywords)| {
@@ -94,16 +87,11 @@ pub(crate) fn free(
     });
     let is_root = |path: &Path| workspace.targets.iter().any(|target| target.root == path);
     let has_rules = analyses.iter().flatten().any(Analysis::has_rules);
-    for ((file, analysis), keywords) in files.iter().zip(analyses).zip(keywords) {
+    for (file, analysis) in files.iter().zip(analyses) {
         let Ok(analysis) = analysis else { continue };
-        freed.names.extend(analysis.recorded_macros().map(|name| format!("{name}!")));
+        freed.extend(analysis.recorded_macros().map(|name| format!("{name}!")));
         if has_rules && is_root(&file.path) {
             analysis.give_recorder();
-        }
-        let offsets: Vec<usize> = keywords.into_iter().chain(analysis.rules()).collect();
-        let in_dependency = workspace.dependencies.iter().any(|directory| file.path.starts_with(directory));
-        if in_dependency && (has_rules || !offsets.is_empty()) {
-            freed.in_dependencies.push((file.path.clone(), offsets));
         }
     }
     freed

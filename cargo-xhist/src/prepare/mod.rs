@@ -6,7 +6,7 @@ mod memory;
 pub(crate) mod prepared;
 
 use std::cell::RefCell;
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use xhist_instrument::MainHash;
@@ -18,7 +18,7 @@ use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::Request;
 
 use self::build_key::hash_text;
-use self::const_fns::{Freed, Needed};
+use self::const_fns::Needed;
 use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
@@ -133,7 +133,7 @@ fn prepare_afresh(
         user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: hash_text(written.map_hash),
         has_values: written.has_values,
-        freed: freed.names,
+        freed,
         file_names: written.names,
     };
     let wrappers = home.join("wrapper").join(&key);
@@ -151,7 +151,7 @@ fn analyse(
     needed: &Needed,
     progress: &Progress,
     notes: &mut Notes,
-) -> Result<(ModuleGraph, Vec<Outcome>, Freed), Error> {
+) -> Result<(ModuleGraph, Vec<Outcome>, BTreeSet<String>), Error> {
     let mut graph = xhist_instrument::in_parallel(|| {
         module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
             progress.step(format!("instrumenting {files} files"));

@@ -73,11 +73,6 @@ impl Analysis {
         !self.rules.is_empty()
     }
 
-    /// Offsets of the bodies of rules in which statements are recorded.
-    pub fn rules(&self) -> impl Iterator<Item = usize> {
-        self.rules.iter().map(|body| body.start)
-    }
-
     /// The macros that have such rules.
     pub fn recorded_macros(&self) -> impl Iterator<Item = &str> {
         self.recorded_macros.iter().map(String::as_str)
