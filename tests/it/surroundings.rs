@@ -25,6 +25,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_setting_that_cannot_be_used_is_named_once", settings),
     Case::new("a_message_that_is_not_read_ends_nothing", closed_stderr),
     Case::new("a_ring_file_that_is_cut_loses_history_and_not_the_program", cut),
+    Case::new("a_thread_that_begins_after_a_cut_reports_the_loss", cut_before_a_thread),
     Case::new("a_ring_file_that_is_emptied_has_all_that_comes_after", emptied),
     Case::new("a_ring_file_that_is_cut_in_a_storm_of_signals_ends_nothing", cut_in_a_storm),
     Case::new("handlers_have_their_place_after_a_cut", handlers_after_a_cut),
@@ -324,6 +325,27 @@ fn set_len(file: &Path, len: u64) {
     File::options().write(true).open(file).expect("a file").set_len(len).expect("room");
 }
 
+const LOST: &str = "xhist: the ring file was cut while in use: what it held is lost, recording goes on";
+
+/// The new thread makes the file longer, so no access of another thread raises a signal.
+fn cut_before_a_thread() {
+    let tree = Tree::empty("cut-before-a-thread");
+    let file = tree.join("ring.xhist");
+    let mut running =
+        Run::new(program("late_thread"), tree.path()).env("XHIST_FILE", &file).with_input().start();
+    running.wait_for("ready\n");
+    drop(File::create(&file).expect("a file"));
+    running.write("go on\n");
+    let done = running.done().expect(0);
+    assert_eq!(said(&done), [LOST]);
+    let listing = report(zoo().path()).arg(&file).succeed();
+    listing.check(listing.stderr.contains("was emptied while the program ran"), "it is reported");
+    let places = Listing::parse(&listing.stdout).places();
+    assert!(
+        places.contains(&place("late_thread", "first")) && places.contains(&place("late_thread", "last"))
+    );
+}
+
 fn cut() {
     for (what, cut) in CUTS {
         for setting in
@@ -341,9 +363,7 @@ fn cut() {
             let done = running.done().expect(42);
             done.check(done.stdout == "ready\ndone\n", what);
             if *what == "emptied" {
-                let lost =
-                    "xhist: the ring file was cut while in use: what it held is lost, recording goes on";
-                assert_eq!(said(&done), [lost]);
+                assert_eq!(said(&done), [LOST]);
                 let listing = report(zoo().path()).args("--thread main").arg(&file).succeed();
                 listing.check(listing.stderr.contains("was emptied while the program ran"), "it is reported");
                 let places = Listing::parse(&listing.stdout).places();

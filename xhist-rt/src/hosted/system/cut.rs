@@ -7,7 +7,7 @@
 //! like that. So the recorder looks at the file before each of them, where the file may have been cut already.
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
-pub(crate) use linux::{forget_all, watch, watch_regions};
+pub(crate) use linux::{forget_all, report_loss, watch, watch_regions};
 
 /// Other systems behave differently or were not tested.
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
@@ -18,6 +18,9 @@ pub(crate) fn watch_regions(_: fn(bool) -> Option<bool>) {}
 
 #[cfg(not(any(target_os = "linux", target_os = "android")))]
 pub(crate) fn forget_all() {}
+
+#[cfg(not(any(target_os = "linux", target_os = "android")))]
+pub(crate) fn report_loss() {}
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 mod linux {
@@ -118,13 +121,18 @@ mod linux {
         let was_shorter = grow(fills_holes)?;
         if was_shorter {
             SIGNALS.store(0, Ordering::Relaxed);
-            static IS_REPORTED: AtomicBool = AtomicBool::new(false);
-            report(
-                &IS_REPORTED,
-                b"xhist: the ring file was cut while in use: what it held is lost, recording goes on\n",
-            );
+            report_loss();
         }
         Some(was_shorter)
+    }
+
+    /// Reports a ring file that was shorter than it had been, and is as long again.
+    pub(crate) fn report_loss() {
+        static IS_REPORTED: AtomicBool = AtomicBool::new(false);
+        report(
+            &IS_REPORTED,
+            b"xhist: the ring file was cut while in use: what it held is lost, recording goes on\n",
+        );
     }
 
     /// Prints a text once. It is not formatted, because the handler may have a small stack.

@@ -3,7 +3,7 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-use crate::hosted::system::cut::{watch, watch_regions};
+use crate::hosted::system::cut::{report_loss, watch, watch_regions};
 use crate::hosted::system::mirror::Region;
 use crate::hosted::system::sys::{errno, identity, identity_of, stat_by, user, with_signals_blocked};
 
@@ -176,10 +176,15 @@ impl RingFile {
     }
 
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
+    /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
     fn reserve(self, offset: u64, len: usize) -> bool {
+        let was_cut = LATEST.file().is_same(self) && LATEST.is_cut();
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {
             LATEST.keep(self, offset + len as u64);
+            if was_cut {
+                report_loss();
+            }
         }
         is_reserved
     }
@@ -246,16 +251,26 @@ impl Latest {
             inode: self.inode.load(Ordering::Relaxed),
         }
     }
+
+    /// Whether the file is shorter than it was. Returns false if the program has closed its descriptor.
+    fn is_cut(&self) -> bool {
+        // The length is read first: another thread may make the file longer meanwhile.
+        let (file, len) = (self.file(), self.len.load(Ordering::Relaxed));
+        // SAFETY: `stat` is writable.
+        let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) });
+        stat.is_ok_and(|stat| identity_of(&stat) == (file.device, file.inode) && (stat.st_size as u64) < len)
+    }
 }
 
 /// Makes the file as long as it was before another process cut it, and fills its holes if asked to. Returns whether it
 /// was shorter; `None` if it cannot grow.
 fn grow_again(fills_holes: bool) -> Option<bool> {
-    let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed));
-    // SAFETY: `stat` is writable.
-    let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) }).ok()?;
-    let is_shorter = (stat.st_size as u64) < len;
-    (!is_shorter && !fills_holes || file.reserve_bytes(0, len as usize)).then_some(is_shorter)
+    let (file, is_shorter) = (LATEST.file(), LATEST.is_cut());
+    if !file.is_open() {
+        return None;
+    }
+    let len = LATEST.len.load(Ordering::Relaxed) as usize;
+    (!is_shorter && !fills_holes || file.reserve_bytes(0, len)).then_some(is_shorter)
 }
 
 /// Opens a file for rings, and returns whether it is new. It only opens regular files, because opening a device or a
