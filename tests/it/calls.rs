@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_text_of_a_tree_is_as_documented", text_is_golden),
     Case::new("polls_of_futures_are_segments_of_their_bodies", polls),
     Case::new("calls_are_chosen_by_their_functions", chosen_calls),
+    Case::new("calls_through_derived_code_say_it", through_derived),
     Case::new("folded_stacks_have_every_statement", folded),
     Case::new("what_is_open_at_a_panic_is_listed", open_at_a_panic),
     Case::new("a_million_statements_are_read_in_bounded_time", a_million_statements),
@@ -31,6 +32,7 @@ const PROGRAMS: &[(&str, &[&str])] = &[
     ("panics", &[]),
     ("drops", &["Fuse::drop"]),
     ("operators", &[]),
+    ("derives", &[]),
     ("early", &[]),
     ("deep", &[]),
 ];
@@ -153,6 +155,19 @@ fn trees_agree_with_the_log() {
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+fn through_derived() {
+    let (_, file) = run("derives");
+    let rows = rows(&file, "call");
+    let of = |function: &str| -> Vec<&str> {
+        let calls = rows.iter().filter(|row| row["function"] == function);
+        calls.map(|row| row["through_derived"].as_str().unwrap_or("no")).collect()
+    };
+    assert_eq!(of("Name::eq"), ["possible", "possible", "no", "possible"]);
+    assert_eq!(of("Name::clone"), ["possible"]);
+    let text = report(program().path()).args("calls").arg(&file).succeed();
+    text.check(text.stdout.contains(", perhaps through derived code"), "the text has it");
 }
 
 fn text_is_golden() {

@@ -34,7 +34,7 @@
 //!   methods, `name!` macros, `()` values that are called, such as closures in variables. A star in front means that one
 //!   execution of the statement may repeat the call, such as the condition of a `while`. `&name` is a function that is
 //!   named and not called, such as an argument of an iterator adaptor. `Name` is a struct that is made, and `?` the
-//!   operator, which may return.
+//!   operator, which may return. `@Add` is any other operator, by the trait that may implement it.
 //! * `text` is the FNV-1a 64 of the statement's tokens, without spaces and comments, up to its first brace; its two halves
 //!   are combined by exclusive or. It identifies a statement whose line has moved from one build to another.
 //! * `jump` is `return`, `break`, `continue` or `panic` for a statement that starts with one, and `label` for a `break` or
@@ -57,7 +57,7 @@
 //! the rules above. `text` means that the target of a reference is recorded too, and `generic` that the value may have
 //! several types.
 //!
-//! Three fields may be absent, in any version:
+//! Four fields may be absent, in any version:
 //!
 //! ```text
 //! {"xhist":"map","version":3,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0","mains":"1:fedcba9876543210"}
@@ -66,11 +66,14 @@
 //!
 //! * `source` is the FNV-1a 64 of the file's text without inserted calls. The tools keep that text under this hash.
 //! * `skipped` lists the file's lines that run and are not recorded, see [`SkippedLines`].
+//! * `derived` lists, for each trait that types of the file derive, the types in their fields: `Clone:Vec,Name Eq:Name`.
+//!   Derived code is not recorded and calls their implementations, see [`derived`].
 //! * `mains` lists, for each file with a `main`, the hashes that this `main` carries in programs of these sources. A file
 //!   that is instrumented after its `main` was changes the map, and `main` still carries the hash of the map before.
 //!
 //! This module parses and writes single lines. It opens no files and does not allocate.
 
+pub mod derived;
 mod error;
 mod json;
 pub mod numbers;
@@ -157,6 +160,8 @@ pub struct FileLine<'a> {
     pub source: Option<u64>,
     /// Its lines that run and are not recorded. Only the first line of a path has them.
     pub skipped: Text<'a>,
+    /// Traits that its types derive, with the types in their fields. Only the first line of a path has them.
+    pub derived: Text<'a>,
 }
 
 /// The body of a function, recorded or not, in the user's own source.
@@ -376,7 +381,8 @@ impl<'a> Line<'a> {
             let source = object.text("source").map(|hash| u64::from_str_radix(hash.raw(), 16));
             let source = source.transpose().map_err(|_| MapError::Field("source"))?;
             let skipped = object.text("skipped").unwrap_or_default();
-            Ok(Line::File(FileLine { file, path, base, numbers, values, source, skipped }))
+            let derived = object.text("derived").unwrap_or_default();
+            Ok(Line::File(FileLine { file, path, base, numbers, values, source, skipped, derived }))
         }
     }
 }
@@ -407,6 +413,9 @@ impl fmt::Display for Line<'_> {
                 }
                 if !file.skipped.is_empty() {
                     write!(f, r#","skipped":"{}""#, file.skipped)?;
+                }
+                if !file.derived.is_empty() {
+                    write!(f, r#","derived":"{}""#, file.derived)?;
                 }
                 f.write_str("}")
             }
@@ -512,7 +521,7 @@ mod tests {
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"let","fn":"f","text":7,"calls":"f A::g *.m p!","jump":"panic"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"return","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"break"}"#,
-            r#"{"file":3,"path":"a.rs","base":0,"source":"0123456789abcdef","skipped":"1-2 const fn"}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"source":"0123456789abcdef","skipped":"1-2 const fn","derived":"Eq:A,B"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"continue"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true,"silent":true}"#,
@@ -533,6 +542,7 @@ mod tests {
             values: NumberRange::default(),
             source: None,
             skipped: Text::default(),
+            derived: Text::default(),
         })
         .to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");

@@ -40,6 +40,8 @@ pub enum CallKind {
     Struct,
     /// The `?` operator.
     Question,
+    /// Any other operator, with the index of the trait that may implement it.
+    Operator(u32),
 }
 
 impl Call {
@@ -47,7 +49,7 @@ impl Call {
     pub fn is_unknown(self) -> bool {
         // The code in the arguments of a macro may run inside its body.
         (!self.is_known || self.kind == CallKind::Macro)
-            && !matches!(self.kind, CallKind::Question | CallKind::Struct)
+            && !matches!(self.kind, CallKind::Question | CallKind::Struct | CallKind::Operator(_))
     }
 }
 
@@ -123,7 +125,7 @@ impl BodyName {
                 CallKind::In(of) => !self.of_type || self.parent == Some(of),
                 CallKind::Macro => true,
                 CallKind::StdMacro => false,
-                CallKind::Value | CallKind::Struct | CallKind::Question => false,
+                CallKind::Value | CallKind::Struct | CallKind::Question | CallKind::Operator(_) => false,
             }
     }
 }
@@ -158,7 +160,7 @@ const STD_MACROS: [&str; 26] = [
     "writeln",
 ];
 
-/// Parses a name of a map: `name`, `Type::name`, `.name`, `name!`, `()`, `&name`, `?`.
+/// Parses a name of a map: `name`, `Type::name`, `.name`, `name!`, `()`, `&name`, `?`, `@Trait`.
 pub fn call(name: &str, repeats: bool, words: &mut CallWords) -> Call {
     let (name, is_reference) = name.strip_prefix('&').map_or((name, false), |name| (name, true));
     let repeats = repeats || is_reference;
@@ -167,6 +169,8 @@ pub fn call(name: &str, repeats: bool, words: &mut CallWords) -> Call {
         (name, CallKind::Question)
     } else if name == "()" {
         (name, CallKind::Value)
+    } else if let Some(of_trait) = name.strip_prefix('@') {
+        (name, CallKind::Operator(words.add(of_trait)))
     } else if let Some(method) = name.strip_prefix('.') {
         (method, CallKind::Method)
     } else if let Some(name) = name.strip_suffix('!') {
@@ -257,7 +261,7 @@ const IMPLICIT: [&str; 62] = [
 ];
 
 /// Traits that an operator calls, so that no call is in the text.
-const OPERATORS: [&str; 34] = [
+const OPERATORS: [&str; 26] = [
     "Add",
     "AddAssign",
     "BitAnd",
@@ -266,22 +270,14 @@ const OPERATORS: [&str; 34] = [
     "BitOrAssign",
     "BitXor",
     "BitXorAssign",
-    "Deref",
-    "DerefMut",
     "Div",
     "DivAssign",
-    "Drop",
-    "Eq",
     "From",
     "Index",
-    "IndexMut",
-    "IntoIterator",
-    "Iterator",
     "Mul",
     "MulAssign",
     "Neg",
     "Not",
-    "Ord",
     "PartialEq",
     "PartialOrd",
     "Rem",
@@ -301,8 +297,10 @@ pub enum Implicit {
     Never,
     /// By code outside the program that a statement calls, such as `println!`.
     ByCall,
-    /// By an operator.
-    ByOperator,
+    /// By an operator, or by code outside the program. The index of the trait that maps name for the operator.
+    ByOperator(u32),
+    /// By any code: the text shows neither the end of a scope nor most dereferences.
+    Anywhere,
     /// By a `for` loop, or by code outside the program.
     ByLoop,
 }
@@ -350,10 +348,14 @@ fn is_check(call: &str) -> bool {
 }
 
 /// How the methods of a trait are called without being named.
-pub fn implicit(of_trait: &str) -> Implicit {
+pub fn implicit(of_trait: &str, words: &mut CallWords) -> Implicit {
     match of_trait {
         "Iterator" | "IntoIterator" => Implicit::ByLoop,
-        of_trait if OPERATORS.contains(&of_trait) => Implicit::ByOperator,
+        "Deref" | "DerefMut" | "Drop" => Implicit::Anywhere,
+        "Eq" => Implicit::ByOperator(words.add("PartialEq")),
+        "Ord" => Implicit::ByOperator(words.add("PartialOrd")),
+        "IndexMut" => Implicit::ByOperator(words.add("Index")),
+        of_trait if OPERATORS.contains(&of_trait) => Implicit::ByOperator(words.add(of_trait)),
         of_trait if IMPLICIT.contains(&of_trait) => Implicit::ByCall,
         _ => Implicit::Never,
     }

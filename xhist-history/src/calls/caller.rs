@@ -311,12 +311,18 @@ impl CallStack {
         let structure = &self.structure;
         self.frames_of(index).iter().any(|frame| {
             let info = structure.info(frame.statement);
-            let has_call = structure.calls(frame.statement).iter().any(|call| call.kind != CallKind::Struct);
+            let has = |is: fn(CallKind, u32) -> bool, of| {
+                structure.calls(frame.statement).iter().any(|call| is(call.kind, of))
+            };
+            let is_call = |kind, of| {
+                kind == CallKind::Operator(of) || !matches!(kind, CallKind::Struct | CallKind::Operator(_))
+            };
             match known.implicit {
                 Implicit::Never => false,
-                Implicit::ByCall => has_call,
+                Implicit::Anywhere => true,
+                Implicit::ByCall => has(is_call, NONE),
+                Implicit::ByOperator(of) => has(is_call, of),
                 Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
-                Implicit::ByOperator => true,
             }
         })
     }

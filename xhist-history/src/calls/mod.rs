@@ -8,6 +8,7 @@ mod activation;
 mod after_panic;
 mod callee;
 mod caller;
+mod derived;
 mod descent;
 mod entry;
 mod futures;
@@ -26,6 +27,7 @@ mod tree;
 
 pub use activation::{Activation, Exit, FoldedCalls, Left, Moves};
 pub use callee::{Call, CallKind};
+pub use derived::ThroughDerived;
 pub use entry::ThreadEntry;
 pub use levels::Handler;
 pub use panics::{OpenPanic, SincePanic};

@@ -133,6 +133,8 @@ pub struct Structure {
     pub(super) called: HashSet<(u32, u32)>,
     /// Types with a destructor in the program.
     dropped: HashSet<u32>,
+    /// Derived traits, with the types in fields of deriving types.
+    pub(super) derived: HashSet<(u32, u32)>,
     has_calls: bool,
 }
 
@@ -159,6 +161,7 @@ impl Structure {
             types: HashSet::new(),
             called: HashSet::new(),
             dropped: HashSet::new(),
+            derived: HashSet::new(),
             has_calls: names.has_calls(),
         };
         let mut words = CallWords::default();
@@ -169,6 +172,8 @@ impl Structure {
         for file in names.files() {
             if let Some(code) = names.code(file) {
                 structure.add_file(names, file, code, &calls, &mut words);
+                let derived = names.derived(file).map(|(of_trait, of)| (words.add(of_trait), words.add(of)));
+                structure.derived.extend(derived);
             }
         }
         structure.add_unknown(&mut words);
@@ -276,7 +281,7 @@ impl Structure {
                 inside: None,
                 last: None,
                 name: BodyName::new(&body.path, &body.of_trait, words),
-                implicit: implicit(&body.of_trait),
+                implicit: implicit(&body.of_trait, words),
             });
         }
         let mut ids = vec![NONE; places.len()];

@@ -74,6 +74,7 @@ struct File {
     source: Option<u64>,
     /// Its lines that run and are not recorded, as the map lists them.
     skipped: String,
+    derived: String,
     /// Numbers of its statements, if they have numbers.
     numbers: map::NumberRange,
     places: Vec<Span>,
@@ -156,6 +157,7 @@ impl Names {
                             base: file.base,
                             source: file.source,
                             skipped: file.skipped.chars().collect(),
+                            derived: file.derived.chars().collect(),
                             numbers: file.numbers,
                             places: Vec::new(),
                             functions: Vec::new(),
@@ -305,6 +307,7 @@ impl Names {
             base: 0,
             source: None,
             skipped: String::new(),
+            derived: String::new(),
             numbers: map::NumberRange::default(),
             places,
             functions,
@@ -333,6 +336,11 @@ impl Names {
     /// The hash of a file's text without inserted calls, if the map has it; `file` may be any of its ids.
     pub fn source(&self, file: u16) -> Option<u64> {
         self.first(file)?.source
+    }
+
+    /// Derived traits of a file, each with a type in the fields of its types; `file` may be any of its ids.
+    pub fn derived(&self, file: u16) -> impl Iterator<Item = (&str, &str)> {
+        map::derived::pairs(self.first(file).map_or("", |file| &file.derived))
     }
 
     /// The lines of a file that run and are not recorded; `file` may be any of its ids.

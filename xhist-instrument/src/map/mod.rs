@@ -61,10 +61,19 @@ struct MappedFile {
     values: map::NumberRange,
     /// FNV-1a 64 of its text without inserted calls, if it is instrumented.
     source: Option<u64>,
-    /// Its lines that run and are not recorded, as the map lists them.
-    skipped: String,
+    /// What else the map lists of it.
+    facts: FileFacts,
     main: MainCarries,
     statements: MappedStatements,
+}
+
+/// Facts of a file in its line of the map, as it lists them.
+#[derive(Clone, Debug, Default)]
+pub struct FileFacts {
+    /// Its lines that run and are not recorded.
+    pub skipped: String,
+    /// Traits that its types derive.
+    pub derived: String,
 }
 
 /// The hash that the `main` of a file carries.
@@ -166,7 +175,8 @@ impl MapFile {
                 entry.ids.push(file.file);
                 if file.base == 0 {
                     (entry.numbers, entry.values) = (file.numbers, file.values);
-                    (entry.source, entry.skipped) = (file.source, owned(file.skipped));
+                    entry.source = file.source;
+                    entry.facts = FileFacts { skipped: owned(file.skipped), derived: owned(file.derived) };
                     entry.main = carried
                         .get(&file.file)
                         .map_or(MainCarries::Nothing, |hash| MainCarries::Earlier(*hash));
@@ -221,7 +231,7 @@ impl MapFile {
                 numbers: map::NumberRange::default(),
                 values: map::NumberRange::default(),
                 source: None,
-                skipped: String::new(),
+                facts: FileFacts::default(),
                 main: MainCarries::Nothing,
                 statements,
             });
@@ -327,9 +337,9 @@ impl MapFile {
         found
     }
 
-    /// Sets the lines of a file that run and are not recorded.
-    pub fn set_skipped(&mut self, path: &str, skipped: String) {
-        self.entry(path).skipped = skipped;
+    /// Sets what else the map lists of a file.
+    pub fn set_facts(&mut self, path: &str, facts: FileFacts) {
+        self.entry(path).facts = facts;
     }
 
     /// Replaces the statements of a file.
@@ -372,7 +382,7 @@ impl MapFile {
             let entry = self.entry(path);
             entry.values = map::NumberRange::default();
             (entry.source, entry.main) = (None, MainCarries::Nothing);
-            entry.skipped.clear();
+            entry.facts = FileFacts::default();
         }
     }
 
@@ -463,12 +473,16 @@ impl MappedFile {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let (numbers, values, source, skipped) = match index {
-                0 => (self.numbers, self.values, self.source, &*self.skipped),
+            let (numbers, values, source, skipped, derived) = match index {
+                0 => {
+                    let FileFacts { skipped, derived } = &self.facts;
+                    (self.numbers, self.values, self.source, &**skipped, &**derived)
+                }
                 _ => Default::default(),
             };
-            let (path, skipped) = (Text::plain(&self.path), Text::plain(skipped));
-            add(Line::File(FileLine { file, path, base, numbers, values, source, skipped }));
+            let (path, skipped, derived) =
+                (Text::plain(&self.path), Text::plain(skipped), Text::plain(derived));
+            add(Line::File(FileLine { file, path, base, numbers, values, source, skipped, derived }));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),

@@ -13,8 +13,8 @@ pub use statement_counts::{RecordedShare, StatementCounts};
 pub use value_counts::ValueCounts;
 
 use self::skipped_lines::skipped_lines;
-use crate::map::MapFile;
 use crate::map::kept_texts;
+use crate::map::{FileFacts, MapFile};
 use crate::trigger::{self, Placed, Request, TriggerError};
 use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;
@@ -128,8 +128,11 @@ fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, text: &Sou
         return Outcome::LeftAlone(exemption);
     }
     let (fingerprint, source) = (fingerprint(&text.raw), kept_texts::hash(&text.original));
-    let skipped = skipped_lines(&text.original, &analysis);
-    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source, skipped)))
+    let facts = FileFacts {
+        skipped: skipped_lines(&text.original, &analysis),
+        derived: analysis.structure.derived_traits(),
+    };
+    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source, facts)))
 }
 
 /// Sets each trigger at its statement. Returns them with the indices of their sources. `note` gets a message for each
@@ -178,7 +181,7 @@ fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered 
         Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.sites, analyzed.rest.lines) {
             Ok(numbers) => {
                 map.set_sites(&path, analyzed.sites.clone());
-                map.set_skipped(&path, std::mem::take(&mut analyzed.skipped));
+                map.set_facts(&path, std::mem::take(&mut analyzed.facts));
                 map.set_source(&path, analyzed.source, !analyzed.rest.main_at.is_empty());
                 entered.numbers = numbers;
             }

@@ -1,7 +1,7 @@
 //! The outcome of one source: analysed, left alone, or failed.
 
 use crate::atomic::ReplaceError;
-use crate::map::MapError;
+use crate::map::{FileFacts, MapError};
 use crate::site::structure::Structure;
 use crate::trigger::Placed;
 use crate::{Analysis, Packed, Refusal};
@@ -133,20 +133,20 @@ pub struct Analyzed {
     pub fingerprint: u64,
     /// Hash of the text without calls, for the map.
     pub source: u64,
-    /// Lines that run and are not recorded, for the map.
-    pub skipped: String,
+    /// What else the map lists of it.
+    pub facts: FileFacts,
 }
 
 impl Analyzed {
     /// Packs an analysis.
-    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64, skipped: String) -> Self {
+    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64, facts: FileFacts) -> Self {
         let sites = Packed::new(&analysis);
         analysis.sites = Vec::new();
         analysis.values = Vec::new();
         analysis.modules = Vec::new();
         analysis.unknown_macros = BTreeSet::new();
         analysis.structure = Structure::default();
-        Self { sites, rest: analysis, fingerprint, source, skipped }
+        Self { sites, rest: analysis, fingerprint, source, facts }
     }
 
     /// The analysis with its sites.

@@ -2,6 +2,7 @@
 
 pub use qs_core::map::{BodyKind, Jump};
 use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -49,6 +50,8 @@ pub(crate) struct Structure {
     pub regions: Vec<Region>,
     /// Calls. Empty behind the walk: statements have them then.
     pub calls: Vec<CallNote>,
+    /// For each trait that types derive, the types in their fields.
+    pub derived: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl Structure {
@@ -57,6 +60,19 @@ impl Structure {
         self.bodies.extend(other.bodies);
         self.regions.extend(other.regions);
         self.calls.extend(other.calls);
+        for (of_trait, types) in other.derived {
+            self.derived.entry(of_trait).or_default().extend(types);
+        }
+    }
+
+    /// The derived traits, as the map lists them. A trait whose deriving types name no type is left out.
+    pub fn derived_traits(&self) -> String {
+        let filled = self.derived.iter().filter(|(_, types)| !types.is_empty());
+        let list = |(of_trait, types): (&String, &BTreeSet<String>)| {
+            let types: Vec<&str> = types.iter().map(String::as_str).collect();
+            format!("{of_trait}:{}", types.join(","))
+        };
+        filled.map(list).collect::<Vec<_>>().join(" ")
     }
 
     /// Brings everything into the order of the text. Macro arguments may be walked several times.

@@ -1,5 +1,6 @@
 //! A row of a call tree, as a format receives it.
 
+use xhist_history::calls::ThroughDerived;
 use xhist_history::model::{Ring, ShownValue};
 
 /// A row.
@@ -95,6 +96,8 @@ pub struct CallEntry<'a> {
     pub at: u32,
     /// Its entry was not seen.
     pub entered_before: bool,
+    /// Derived code may have called it.
+    pub through: Option<ThroughDerived>,
     /// Another reading is possible.
     pub is_uncertain: bool,
     /// An async body that went on.

@@ -6,6 +6,7 @@ use anstyle::{AnsiColor, Style};
 
 use super::{Format, Layout};
 use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame};
+use xhist_history::calls::ThroughDerived;
 use xhist_history::model::{Ring, arguments_line, count};
 
 const DIM: Style = Style::new().dimmed();
@@ -76,6 +77,7 @@ impl CallText {
             write!(out, ", {}", duration(ticks, call.ring.clock_hz))?;
         }
         let notes = [
+            (call.through.is_some(), call.through.map_or("", ThroughDerived::text)),
             (call.entered_before, "entered before"),
             (call.is_handler, "a handler"),
             (call.is_resumed, "went on"),

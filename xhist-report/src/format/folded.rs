@@ -97,6 +97,7 @@ mod tests {
             exit: "returned",
             at: 1,
             entered_before: false,
+            through: None,
             is_uncertain: false,
             is_resumed: false,
             in_unwinding: false,

@@ -4,6 +4,7 @@ use serde::Serialize;
 
 use super::json_values::{JsonShownValue, json_values};
 use crate::entries::{CallPart, CallRow};
+use xhist_history::calls::ThroughDerived;
 
 /// A line.
 #[derive(Serialize)]
@@ -27,6 +28,9 @@ pub(super) enum JsonCallLine<'a> {
         from_line: Option<u32>,
         #[serde(flatten)]
         so_far: Option<JsonCall>,
+        /// `certain` or `possible`: derived code called it.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        through_derived: Option<&'static str>,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         entered_before: bool,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -111,6 +115,7 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
                 exit: call.exit,
                 at_line: call.at,
             }),
+            through_derived: call.through.map(ThroughDerived::name),
             entered_before: call.entered_before,
             uncertain: call.is_uncertain,
             resumed: call.is_resumed,

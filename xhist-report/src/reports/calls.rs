@@ -350,6 +350,7 @@ impl RowWriter<'_, '_> {
             let (file, span) = self.structure.place(from);
             (path(file).filter(|_| file != known.file), span.line)
         });
+        let through = called_from.and_then(|from| self.structure.through_derived(from, body));
         let function = known.name();
         let has_clock = self.ring.clock_hz > 0 && !self.ring.exact;
         let entry = CallEntry {
@@ -368,6 +369,7 @@ impl RowWriter<'_, '_> {
             exit: exit.map_or("open", Exit::name),
             at: line_of(at),
             entered_before,
+            through,
             is_uncertain,
             is_resumed,
             in_unwinding,

@@ -23,6 +23,7 @@ fn map_of_source(root: &str) -> (String, u64) {
             values: NumberRange::default(),
             source: None,
             skipped: Text::default(),
+            derived: Text::default(),
         })
     )
     .unwrap();

@@ -361,6 +361,7 @@ pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
             values: NumberRange::default(),
             source: None,
             skipped: Text::default(),
+            derived: Text::default(),
         });
         writeln!(body, "{line}").unwrap();
     }
@@ -389,6 +390,7 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
             values: NumberRange::default(),
             source: None,
             skipped: Text::default(),
+            derived: Text::default(),
         })
     );
     for (line, function) in statements {

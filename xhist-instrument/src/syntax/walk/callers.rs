@@ -53,10 +53,15 @@ pub(super) fn give_to_statements(sites: &mut [Site], structure: &mut Structure, 
         let is_hidden = |body: &Range<usize>| body.contains(&call.at) && start <= body.start;
         let repeats = call.repeated_from.is_some_and(|from| start <= from) || hidden.iter().any(is_hidden);
         let names = &mut names[site];
+        // An operator is listed once: any number of values may be its operands.
+        let is_operator = call.name.starts_with('@');
+        if is_operator && names.split(' ').any(|name| name == call.name) {
+            continue;
+        }
         if !names.is_empty() {
             names.push(' ');
         }
-        if repeats {
+        if repeats && !is_operator {
             names.push('*');
         }
         names.push_str(&call.name);

@@ -68,7 +68,7 @@ impl Walker<'_> {
     }
 
     /// Notes a call at this token.
-    fn note_call(&mut self, at: Span, name: String) {
+    pub(super) fn note_call(&mut self, at: Span, name: String) {
         if self.is_from_source(at) {
             let (at, repeated_from) = (self.start_of(at), self.repeated_from);
             self.found.structure.calls.push(CallNote { at, name, repeated_from });
@@ -261,7 +261,7 @@ mod tests {
     fn names_are_as_written() {
         assert_eq!(only("let x = a(b::c(1), d::e::G::<T>::h());"), "a b::c G::h");
         assert_eq!(only("x.y().z::<T>(self.k)(2);"), "() .y .z");
-        assert_eq!(only("fib(n - 1) + fib(n - 2)"), "fib fib");
+        assert_eq!(only("fib(n - 1) + fib(n - 2)"), "fib @Sub @Add fib");
         assert_eq!(
             only("<T as D>::make(Some(1), Ok::<A, B>(q()?), S { f: g() }, m::U(E::V));"),
             "D::make q ? S g U"

@@ -6,6 +6,7 @@ mod bodies;
 mod call_diff;
 mod callers;
 mod calls;
+mod derives;
 mod expansion_state;
 mod expansions;
 mod findings;

@@ -82,6 +82,31 @@ impl<'ast> Visit<'ast> for Walker<'_> {
         visit::visit_expr_struct(self, node);
     }
 
+    fn visit_expr_binary(&mut self, node: &'ast syn::ExprBinary) {
+        visit::visit_expr_binary(self, node);
+        self.note_binary(&node.op);
+    }
+
+    fn visit_expr_unary(&mut self, node: &'ast syn::ExprUnary) {
+        visit::visit_expr_unary(self, node);
+        self.note_unary(&node.op);
+    }
+
+    fn visit_expr_index(&mut self, node: &'ast syn::ExprIndex) {
+        visit::visit_expr_index(self, node);
+        self.note_operator(node.bracket_token.span.open(), "Index");
+    }
+
+    fn visit_item_struct(&mut self, node: &'ast syn::ItemStruct) {
+        self.note_derives(&node.attrs, node.fields.iter());
+        visit::visit_item_struct(self, node);
+    }
+
+    fn visit_item_enum(&mut self, node: &'ast syn::ItemEnum) {
+        self.note_derives(&node.attrs, node.variants.iter().flat_map(|variant| &variant.fields));
+        visit::visit_item_enum(self, node);
+    }
+
     fn visit_expr_try(&mut self, node: &'ast syn::ExprTry) {
         visit::visit_expr_try(self, node);
         self.note_question(node.question_token.span);
