@@ -8,13 +8,14 @@ use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
 use rayon::prelude::*;
-use xhist_instrument::{Analysis, Constness, Options, Removable, analyze_freed, removable};
+use xhist_instrument::{Analysis, Constness, Options, Removable, removable};
 
 use crate::error::Error;
 use crate::facts::Fact;
 use crate::names::REFUSED;
 use crate::plan::write_if_changed;
 use crate::workspace::Workspace;
+use crate::workspace::kept_analyses::KeptAnalyses;
 use crate::workspace::module_graph::{ModuleFile, ModuleGraph};
 
 /// Names of functions and macros that the compiler needs as they are, one in a line.
@@ -63,7 +64,7 @@ pub(crate) fn was_refused(home: &Path, wrappers: &Path) -> Result<bool, Error> {
 pub(crate) fn free(
     graph: &mut ModuleGraph,
     workspace: &Workspace,
-    needed: &Needed,
+    (needed, kept): (&Needed, &KeptAnalyses),
     options: &(impl Fn(&ModuleFile) -> Options + Sync),
 ) -> BTreeSet<String> {
     // Without `--deps` our wrapper compiles only members, so it cannot see what other crates are refused.
@@ -82,7 +83,7 @@ pub(crate) fn free(
     let changes = |analysis: &Analysis, keywords: &[usize]| !keywords.is_empty() || analysis.defines_macros();
     files.par_iter().zip(&mut *analyses).zip(&keywords).for_each(|((file, analysis), keywords)| {
         if analysis.as_ref().is_ok_and(|analysis| changes(analysis, keywords)) {
-            *analysis = analyze_freed(&file.text, keywords, &kept_macros, &options(file), macros);
+            *analysis = kept.of_freed(&file.text, (keywords, &kept_macros), &options(file), macros);
         }
     });
     let is_root = |path: &Path| workspace.targets.iter().any(|target| target.root == path);

@@ -32,12 +32,18 @@ use crate::recorder;
 use crate::recorder::cache::Kept;
 use crate::shadow::Shadow;
 use crate::shadow::program_sources::{Choice, ProgramSources, ShadowSink};
+use crate::shadow::written::WrittenFiles;
 use crate::workspace::Workspace;
 use crate::workspace::deps;
+use crate::workspace::kept_analyses::KeptAnalyses;
 use crate::workspace::module_graph::{self, ModuleGraph};
 
 const READING_MAP: &str = "reading the map";
 const MAP: &str = "xhist.map";
+/// What is in the shadow.
+const WRITTEN: &str = "written";
+/// The analyses of files.
+const ANALYSES: &str = "analyses";
 /// The share that was printed last.
 const SHARE: &str = "share";
 
@@ -117,7 +123,10 @@ fn prepare_afresh(
     let mut notes = Notes::default();
     let needed = Needed::load(home);
     facts.extend([needed.fact()]);
-    let (mut graph, outcomes, freed) = analyse(&choice, &triggers, &needed, progress, &mut notes)?;
+    let analyses = KeptAnalyses::new(home.join(ANALYSES), format!("{:?}", build_key::program()));
+    let (mut graph, outcomes, freed) =
+        analyse(&choice, &triggers, (&needed, &analyses), progress, &mut notes)?;
+    analyses.prune();
     facts.extend(std::mem::take(&mut graph.facts));
     let map = home.join(MAP);
     let key = build_key::key(command, workspace, &kept.recorders, home, &map)?;
@@ -148,17 +157,17 @@ fn prepare_afresh(
 fn analyse(
     choice: &Choice<'_>,
     triggers: &[Request],
-    needed: &Needed,
+    (needed, kept): (&Needed, &KeptAnalyses),
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<(ModuleGraph, Vec<Outcome>, BTreeSet<String>), Error> {
     let mut graph = xhist_instrument::in_parallel(|| {
-        module_graph::follow(choice.workspace, &|file: &Path| choice.options(file), |files| {
+        module_graph::follow(choice.workspace, kept, &|file: &Path| choice.options(file), |files| {
             progress.step(format!("instrumenting {files} files"));
         })
     });
     let freed = xhist_instrument::in_parallel(|| {
-        const_fns::free(&mut graph, choice.workspace, needed, &|file| choice.options_of(file))
+        const_fns::free(&mut graph, choice.workspace, (needed, kept), &|file| choice.options_of(file))
     });
     let set = ProgramSources { files: &graph.files, choice };
     let analyses = std::mem::take(&mut graph.analyses);
@@ -235,11 +244,14 @@ fn write<'a>(
     write_map(map_path, &maps, map_hash, &text)?;
     let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
-    let sink = ShadowSink { files: &graph.files, shadow: &shadow, maps: &maps };
+    let list = map_path.with_file_name(WRITTEN);
+    let kept = WrittenFiles::load(&list, format!("{:?}", build_key::program()));
+    let sink = ShadowSink { files: &graph.files, shadow: &shadow, written: &kept, maps: &maps };
     xhist_instrument::in_parallel(|| {
         pipeline::write(&set, &mut outcomes, &entered, MainHash::FromEnv, &sink, || ())
     });
     report_failures(&set, &outcomes, notes)?;
+    kept.keep();
     let files: Vec<&Path> = analysed(graph, &outcomes).map(|(_, path)| path).collect();
     facts.extend(shadow.link(files.iter().copied(), &graph.data)?);
     facts.extend([Fact::made(&kept_map(&maps, map_hash))]);

@@ -2,6 +2,7 @@
 //! `include_str!("../x")` and `#[path]` find what they find in the user's tree.
 
 pub(crate) mod program_sources;
+pub(crate) mod written;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -28,6 +29,11 @@ impl<'a> Shadow<'a> {
     /// Makes the directories of the files that [`Shadow::write`] gets, which may then run in parallel.
     pub(crate) fn prepare<'p>(&self, mut files: impl Iterator<Item = &'p Path>) -> Result<(), Error> {
         files.try_for_each(|path| self.make_dirs(path))
+    }
+
+    /// The place of the copy of a file.
+    pub(crate) fn place_of(&self, path: &Path) -> PathBuf {
+        shadow_of(self.root, path)
     }
 
     /// Writes one instrumented file. Links come later, in [`Shadow::link`].

@@ -8,6 +8,7 @@ use xhist_instrument::select::ValueSelection;
 use xhist_instrument::{Analysis, MainHash, Options, Settings};
 
 use crate::shadow::Shadow;
+use crate::shadow::written::WrittenFiles;
 use crate::workspace::Workspace;
 use crate::workspace::module_graph::ModuleFile;
 
@@ -78,6 +79,7 @@ impl SourceSet for ProgramSources<'_> {
 pub(crate) struct ShadowSink<'a> {
     pub(crate) files: &'a [ModuleFile],
     pub(crate) shadow: &'a Shadow<'a>,
+    pub(crate) written: &'a WrittenFiles<'a>,
     /// Where the maps of all builds are kept.
     pub(crate) maps: &'a Path,
 }
@@ -85,6 +87,14 @@ pub(crate) struct ShadowSink<'a> {
 impl Sink for ShadowSink<'_> {
     fn put(&self, index: usize, _source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure> {
         self.shadow.write(&self.files[index].path, text).map_err(|error| Failure::Sink(Box::new(error)))
+    }
+
+    fn has(&self, index: usize, inputs: u64) -> bool {
+        self.written.has(&self.shadow.place_of(&self.files[index].path), inputs)
+    }
+
+    fn written(&self, index: usize, inputs: u64) {
+        self.written.add(self.shadow.place_of(&self.files[index].path), inputs);
     }
 
     fn texts(&self) -> Option<&Path> {

@@ -1,6 +1,7 @@
 //! The project according to cargo: members, their targets, editions and directories.
 
 pub(crate) mod deps;
+pub(crate) mod kept_analyses;
 pub(crate) mod module_graph;
 
 use std::collections::BTreeSet;

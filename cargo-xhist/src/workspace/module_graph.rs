@@ -8,10 +8,11 @@ use xhist_instrument::normal::normal;
 
 use rayon::prelude::*;
 
-use xhist_instrument::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal, analyze_among};
+use xhist_instrument::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal};
 
 use crate::facts::Fact;
 use crate::workspace::Workspace;
+use crate::workspace::kept_analyses::KeptAnalyses;
 
 /// The files that the targets are made of.
 #[derive(Debug, Default)]
@@ -73,9 +74,10 @@ impl Visit {
     }
 }
 
-/// Follows every target. Files are read and parsed once, in parallel. `progress` gets the number of files so far.
+/// Follows every target. Files are read once and parsed at most once, in parallel. `progress` gets the number of files so far.
 pub(crate) fn follow(
     workspace: &Workspace,
+    kept: &KeptAnalyses,
     options: &(impl Fn(&Path) -> Options + Sync),
     progress: impl Fn(usize),
 ) -> ModuleGraph {
@@ -90,16 +92,16 @@ pub(crate) fn follow(
     while !wave.is_empty() {
         wave.sort();
         wave.retain(|visit| seen.insert(visit.clone()));
-        graph.read(&wave, options);
+        graph.read(&wave, kept, options);
         progress(graph.files.len());
         wave = wave.iter().flat_map(|visit| graph.next(visit)).collect();
     }
-    graph.finish(options)
+    graph.finish(kept, options)
 }
 
 impl Growing {
     /// Reads and analyses the files of a wave that are new.
-    fn read(&mut self, wave: &[Visit], options: &(impl Fn(&Path) -> Options + Sync)) {
+    fn read(&mut self, wave: &[Visit], kept: &KeptAnalyses, options: &(impl Fn(&Path) -> Options + Sync)) {
         let new: BTreeMap<&Path, &Visit> = wave
             .iter()
             .filter(|visit| !self.files.contains_key(&visit.file))
@@ -117,7 +119,7 @@ impl Growing {
         let analysed: Vec<_> = texts
             .into_par_iter()
             .filter_map(|(path, included, text)| {
-                let analysis = analyze_among(&text, &options(path), macros);
+                let analysis = kept.of(&text, &options(path), macros);
                 // An included file may be a table or an expression. The compiler will judge it.
                 let is_module = analysis.is_ok() || !included;
                 is_module.then(|| (path.to_path_buf(), Analysed { text, analysis, edition2015: false }))
@@ -156,13 +158,13 @@ impl Growing {
     }
 
     /// The whole graph. Most macros are defined before the calls; files that call later ones are analysed again.
-    fn finish(self, options: &(impl Fn(&Path) -> Options + Sync)) -> ModuleGraph {
+    fn finish(self, kept: &KeptAnalyses, options: &(impl Fn(&Path) -> Options + Sync)) -> ModuleGraph {
         let Self { mut files, data, macros, facts } = self;
         // A file that is code and data at once would change as data.
         files.retain(|path, _| !data.contains(path));
         files.par_iter_mut().for_each(|(path, file)| {
             if file.analysis.as_ref().is_ok_and(|analysis| analysis.wants(&macros)) {
-                file.analysis = analyze_among(&file.text, &options(path), &macros);
+                file.analysis = kept.of(&file.text, &options(path), &macros);
             }
         });
         let split = |(path, Analysed { text, analysis, edition2015 })| {

@@ -6,6 +6,7 @@ mod module_tree;
 use crate::text::{Import, MacroScope};
 use module_tree::{InheritedMacros, MacroFile, ModuleTree};
 use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, OnceLock};
@@ -124,6 +125,8 @@ pub struct Macros {
     texts: Vec<Arc<TextMacros>>,
     /// Built from the files on first use.
     tree: OnceLock<ModuleTree>,
+    /// A sum of all names and rules, without `files` and `texts`.
+    sum: OnceLock<u64>,
 }
 
 impl Macros {
@@ -132,7 +135,7 @@ impl Macros {
         let Ok(text) = str::from_utf8(text) else { return };
         let scope = MacroScope::new(text);
         let file = MacroFile::new(path, text, &scope);
-        self.tree = OnceLock::new();
+        self.forget();
         let of_text = TextMacros::new(scope);
         self.add_all(&of_text.own);
         self.files.push(file);
@@ -142,6 +145,40 @@ impl Macros {
     /// Adds a crate of the program.
     pub fn add_crate(&mut self, name: &str) {
         self.crates.insert(name.replace('-', "_"));
+        self.forget();
+    }
+
+    /// Something is added: what was derived no longer holds.
+    fn forget(&mut self) {
+        (self.tree, self.sum) = (OnceLock::new(), OnceLock::new());
+    }
+
+    /// A sum of all that decides what macros mean in this text, but for the text itself. The same program has the same sum
+    /// for the same macros, imports and modules.
+    pub fn sum_for(&self, text: &[u8]) -> u64 {
+        let all = self.sum.get_or_init(|| {
+            let mut hash = DefaultHasher::new();
+            let Self {
+                by_name,
+                exported,
+                nested,
+                names,
+                globs,
+                macro_use_crates,
+                enums,
+                item_calls,
+                crates,
+                ..
+            } = self;
+            (by_name, exported, nested, names, globs).hash(&mut hash);
+            (macro_use_crates, enums, item_calls, crates).hash(&mut hash);
+            hash.finish()
+        });
+        let tree = self.tree.get_or_init(|| ModuleTree::new(&self.files));
+        let inherited = tree.of(crate::fingerprint(text)).map(|(_, inherited)| inherited);
+        let mut hash = DefaultHasher::new();
+        (all, inherited).hash(&mut hash);
+        hash.finish()
     }
 
     fn add_scope(&mut self, scope: MacroScope) {
@@ -167,7 +204,7 @@ impl Macros {
         self.crates.extend(other.crates);
         self.files.extend(other.files);
         self.texts.extend(other.texts);
-        self.tree = OnceLock::new();
+        self.forget();
         self
     }
 
@@ -239,7 +276,7 @@ pub(crate) struct MacroCandidates<'m> {
 impl<'p> FileMacros<'p> {
     pub fn new(text: &str, program: &'p Macros) -> Self {
         let tree = program.tree.get_or_init(|| ModuleTree::new(&program.files));
-        match tree.of(module_tree::fingerprint(text)) {
+        match tree.of(crate::fingerprint(text.as_bytes())) {
             Some((file, inherited)) => {
                 Self { program, text: program.texts[file].clone(), inherited: inherited.clone() }
             }

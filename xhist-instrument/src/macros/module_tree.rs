@@ -4,16 +4,8 @@
 use crate::normal::normal;
 use crate::text::{MacroScope, ModuleDeclaration};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-
-/// Identifies a text.
-pub(super) fn fingerprint(text: &str) -> u64 {
-    let mut hash = DefaultHasher::new();
-    hash.write(text.as_bytes());
-    hash.finish()
-}
 
 /// The macros and modules of one file.
 #[derive(Clone, Debug)]
@@ -30,7 +22,7 @@ impl MacroFile {
         let definitions = scope.definitions.iter().map(|found| (found.name.clone(), found.scope.clone()));
         Self {
             path: normal(path),
-            text: fingerprint(text),
+            text: crate::fingerprint(text.as_bytes()),
             len: scope.len,
             definitions: definitions.collect(),
             modules: scope.modules.clone(),
@@ -44,7 +36,7 @@ pub(super) struct ModuleTree {
     by_text: HashMap<u64, (usize, InheritedMacros)>,
 }
 
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Hash)]
 pub(super) struct InheritedMacros {
     /// In scope in the whole file.
     pub everywhere: BTreeSet<String>,

@@ -13,13 +13,13 @@ pub use statement_counts::{RecordedShare, StatementCounts};
 pub use value_counts::ValueCounts;
 
 use self::skipped_lines::skipped_lines;
+use crate::fingerprint;
 use crate::map::kept_texts;
 use crate::map::{FileFacts, MapFile};
 use crate::trigger::{self, Placed, Request, TriggerError};
 use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hasher as _};
 use std::path::{Path, PathBuf};
 
 /// Sources in a fixed order: files of folders, the modules of a program, or a text from stdin.
@@ -71,6 +71,14 @@ pub struct SourceText<'a> {
 pub trait Sink: Sync {
     /// Writes the instrumented text of a source.
     fn put(&self, index: usize, source: &SourceText<'_>, text: &[u8]) -> Result<(), Failure>;
+
+    /// Whether the result of these inputs is there already, as this sink wrote it.
+    fn has(&self, _index: usize, _inputs: u64) -> bool {
+        false
+    }
+
+    /// The result of these inputs is written.
+    fn written(&self, _index: usize, _inputs: u64) {}
 
     /// The directory that keeps the texts of instrumented sources.
     fn texts(&self) -> Option<&Path>;
@@ -234,25 +242,29 @@ fn write_one(
     if fingerprint(&text.raw) != analyzed.fingerprint {
         return Err(Failure::Changed);
     }
-    let result = crate::instrument(&text.original, &analyzed.analysis(), &entered.numbers, options);
-    let result = result.inspect_err(|_| {
-        // A tree of copies is complete even then.
-        let _ = sink.leave(index, false);
-    })?;
+    let inputs = analyzed.inputs(&entered.numbers, options);
+    // It was proved when it was written.
+    let result = match sink.has(index, inputs) {
+        true => None,
+        false => {
+            let result = crate::instrument(&text.original, &analyzed.analysis(), &entered.numbers, options);
+            let failed = |_: &Refusal| {
+                // A tree of copies is complete even then.
+                let _ = sink.leave(index, false);
+            };
+            Some(result.inspect_err(failed)?)
+        }
+    };
     // Texts of packages do not change.
     if let Some(directory) = sink.texts().filter(|_| !set.is_dependency(index)) {
         let kept = kept_texts::keep(directory, analyzed.source, &text.original, set.path(index));
         kept.map_err(|error| Failure::Io("keep its text", error))?;
     }
-    sink.put(index, &text, &result)?;
+    if let Some(result) = result {
+        sink.put(index, &text, &result)?;
+    }
+    sink.written(index, inputs);
     Ok(false)
-}
-
-/// Notices that a file changed between the two passes.
-fn fingerprint(text: &[u8]) -> u64 {
-    let mut hash = DefaultHasher::new();
-    hash.write(text);
-    hash.finish()
 }
 
 /// Runs `work`; a panic is a failure of this one source.

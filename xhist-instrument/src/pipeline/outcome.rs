@@ -4,9 +4,10 @@ use crate::atomic::ReplaceError;
 use crate::map::{FileFacts, MapError};
 use crate::site::structure::Structure;
 use crate::trigger::Placed;
-use crate::{Analysis, Packed, Refusal};
+use crate::{Analysis, Numbers, Options, Packed, Refusal};
 use std::collections::BTreeSet;
 use std::fmt;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
 
 /// Why a file is left alone although nothing is wrong with it.
@@ -156,6 +157,15 @@ impl Analyzed {
             values: self.sites.values().collect(),
             ..self.rest.clone()
         }
+    }
+
+    /// A sum of all that decides about the instrumented text, for this program.
+    pub(super) fn inputs(&self, numbers: &Numbers, options: &Options) -> u64 {
+        let mut hash = DefaultHasher::new();
+        (self.fingerprint, self.sites.rows(), format!("{numbers:?} {options:?}")).hash(&mut hash);
+        let rest = postcard::to_extend(&self.rest, Vec::new()).expect("a vector grows");
+        rest.hash(&mut hash);
+        hash.finish()
     }
 
     /// Sets a trigger; its statement is recorded from now on.

@@ -6,18 +6,21 @@ use crate::site::structure::Structure;
 use crate::site::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use crate::site::{Include, ModDecl, Reason, Site, Skip, TaskBody, Trigger};
 use crate::text::TokenFingerprint;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeSet, HashSet};
 use std::ops::Range;
 use std::sync::Arc;
 
 /// The analysis of one file.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     /// Statements to record, in the order of the text.
+    #[serde(skip)]
     pub sites: Vec<Site>,
     /// Skipped code, in the order of the text.
     pub skips: Vec<Skip>,
     /// Values to record, in the order of the text.
+    #[serde(skip)]
     pub values: Vec<ValueSite>,
     /// Bindings whose values are not recorded, in the order of the text.
     pub value_skips: Vec<ValueSkip>,

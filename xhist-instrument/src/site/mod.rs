@@ -3,6 +3,7 @@
 
 pub(crate) mod analysis;
 pub(crate) mod constness;
+mod kept;
 pub(crate) mod packed;
 pub(crate) mod structure;
 pub(crate) mod value_site;
@@ -131,7 +132,7 @@ impl Site {
 }
 
 /// What a trigger does when the program passes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Action {
     /// Recording starts; the statement of the trigger is the first.
     Start,
@@ -153,7 +154,7 @@ impl Action {
 }
 
 /// A trigger at a statement.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Trigger {
     /// Index of the statement among the sites.
     pub site: usize,
@@ -176,7 +177,7 @@ impl fmt::Display for Trigger {
 }
 
 /// The body of an async function, block or closure with an `.await` of its own.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TaskBody {
     /// Where its task begins: before its first statement.
     pub at: usize,
@@ -187,7 +188,7 @@ pub(crate) struct TaskBody {
 }
 
 /// Why statements are skipped.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum Reason {
     /// The compiler evaluates it.
     ConstContext,
@@ -278,7 +279,7 @@ impl fmt::Display for Reason {
 }
 
 /// Code that is skipped.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Skip {
     /// Line, from 1.
     pub line: u32,
@@ -291,7 +292,7 @@ pub struct Skip {
 }
 
 /// An inline module around a [`ModDecl`].
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InlineMod {
     /// Its name.
     pub name: String,
@@ -300,7 +301,7 @@ pub struct InlineMod {
 }
 
 /// `mod name;`: code in another file.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ModDecl {
     /// Its name, without `r#`.
     pub name: String,
@@ -315,7 +316,7 @@ pub struct ModDecl {
 }
 
 /// The macro that reads a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum IncludeKind {
     /// `include!`: code.
     Code,
@@ -328,7 +329,7 @@ pub enum IncludeKind {
 }
 
 /// A file that a macro reads by a literal path, or the directory that a composed path starts with.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Include {
     /// The macro.
     pub kind: IncludeKind,

@@ -40,6 +40,21 @@ const BODY_KINDS: [BodyKind; 5] = [
     BodyKind::AsyncBlock,
 ];
 
+/// [`BodyKind`] by its place in [`BODY_KINDS`].
+pub(crate) mod body_kind {
+    use super::{BODY_KINDS, BodyKind, number};
+    use serde::{Deserialize as _, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(kind: &BodyKind, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u8(number(&BODY_KINDS, *kind))
+    }
+
+    pub fn deserialize<'d, D: Deserializer<'d>>(from: D) -> Result<BodyKind, D::Error> {
+        let kind = u8::deserialize(from)?;
+        Ok(BODY_KINDS.get(usize::from(kind)).copied().unwrap_or_default())
+    }
+}
+
 /// The number of a value in a list that has all values.
 fn number<T: PartialEq>(list: &[T], value: T) -> u8 {
     list.iter().position(|listed| *listed == value).unwrap_or(0) as u8
@@ -57,6 +72,16 @@ fn rows<'a, R: serde::Deserialize<'a>>(mut rest: &'a [u8]) -> impl Iterator<Item
 }
 
 impl Packed {
+    /// The rows of sites and of values.
+    pub(crate) fn rows(&self) -> (&[u8], &[u8]) {
+        (&self.bytes, &self.values)
+    }
+
+    /// Only sites and values, of their rows.
+    pub(super) fn of_rows(sites: &[u8], values: &[u8]) -> Self {
+        Self { bytes: sites.into(), values: values.into(), ..Self::default() }
+    }
+
     /// Packs the sites and the structure of an analysis.
     pub fn new(Analysis { sites, structure, values, .. }: &Analysis) -> Self {
         let mut bytes = Vec::new();

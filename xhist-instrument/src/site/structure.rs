@@ -10,13 +10,14 @@ use std::sync::Arc;
 pub(crate) type Place = [u32; 4];
 
 /// The body of a function, a closure or an async block.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Body {
     /// Path of the function, or of the function around it.
     pub path: Arc<str>,
     pub place: Place,
     /// The body in bytes.
     pub range: Range<usize>,
+    #[serde(with = "super::packed::body_kind")]
     pub kind: BodyKind,
     /// Last segment of the trait that the function belongs to; empty for any other body.
     pub of_trait: Arc<str>,
@@ -31,7 +32,7 @@ pub(crate) struct Region {
 }
 
 /// A call in the text, before its statement is known.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub(crate) struct CallNote {
     /// Offset of the name.
     pub at: usize,
@@ -42,7 +43,7 @@ pub(crate) struct CallNote {
 }
 
 /// What a walk notes of the structure.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Structure {
     /// Bodies, in the order of the text.
     pub bodies: Vec<Body>,

@@ -80,7 +80,7 @@ impl ValueSite {
 }
 
 /// A binding that is left alone.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSkip {
     /// Line of the name, from 1.
     pub line: u32,
@@ -95,7 +95,7 @@ pub struct ValueSkip {
 }
 
 /// Why the value of a binding is not recorded.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 pub enum ValueReason {
     /// The statement that the value belongs to is skipped.
     Code(Reason),
@@ -150,7 +150,7 @@ impl fmt::Display for ValueReason {
 }
 
 /// A trigger at a value: recording stops when the binding has this value.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueWatch {
     /// Index of the binding among the values.
     pub value: usize,

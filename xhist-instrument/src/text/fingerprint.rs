@@ -1,9 +1,10 @@
 //! A fingerprint of token positions, to compare two token sequences.
 
+use serde::{Deserialize, Serialize};
 use std::ops::Range;
 
 /// A 64-bit fingerprint of the tokens added so far.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TokenFingerprint {
     /// Offset of the first code.
     pub start: usize,

@@ -1,0 +1,60 @@
+//! An analysis as bytes, for a file that is read by the next run of the same program.
+
+use crate::site::analysis::Analysis;
+use crate::site::packed::Packed;
+
+impl Analysis {
+    /// The analysis as bytes, with a sum in front.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let packed = Packed::new(self);
+        let mut bytes = sum(&[]).to_le_bytes().to_vec();
+        bytes = postcard::to_extend(&(packed.rows(), self), bytes).expect("a vector grows");
+        let sum = sum(&bytes[8..]).to_le_bytes();
+        bytes[..8].copy_from_slice(&sum);
+        bytes
+    }
+
+    /// Reads what [`Analysis::to_bytes`] wrote. `None` for other bytes.
+    pub fn from_bytes(bytes: &[u8]) -> Option<Analysis> {
+        let (known, rest) = bytes.split_first_chunk()?;
+        if u64::from_le_bytes(*known) != sum(rest) {
+            return None;
+        }
+        let ((sites, values), analysis): ((&[u8], &[u8]), Analysis) = postcard::from_bytes(rest).ok()?;
+        let packed = Packed::of_rows(sites, values);
+        let (sites, values) = (packed.iter().collect(), packed.values().collect());
+        Some(Analysis { sites, values, ..analysis })
+    }
+}
+
+fn sum(bytes: &[u8]) -> u64 {
+    crate::fingerprint(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Options, Values, analyze};
+
+    const TEXT: &str = "mod a;\nconst fn f() -> u8 { 1 }\nmacro_rules! m { () => { f(); } }\n\
+        async fn g(x: u8) { let y = include!(\"b.rs\"); z.await; #[cfg(c)] h(|| y + x); }\n#[derive(Eq)] struct S(T);";
+
+    #[test]
+    fn an_analysis_is_read_as_it_was_written() {
+        let options = Options { values: Values::Eight, ..Options::default() };
+        let analysis = analyze(TEXT.as_bytes(), &options).unwrap();
+        assert!(!analysis.sites.is_empty() && !analysis.values.is_empty() && !analysis.skips.is_empty());
+        assert_eq!(Analysis::from_bytes(&analysis.to_bytes()), Some(analysis));
+    }
+
+    #[test]
+    fn damaged_bytes_are_no_analysis() {
+        let bytes = analyze(TEXT.as_bytes(), &Options::default()).unwrap().to_bytes();
+        for at in 0..bytes.len() {
+            let mut damaged = bytes.clone();
+            damaged[at] ^= 1;
+            assert_eq!(Analysis::from_bytes(&damaged), None);
+            assert_eq!(Analysis::from_bytes(&bytes[..at]), None);
+        }
+    }
+}
