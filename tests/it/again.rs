@@ -1,5 +1,7 @@
 //! A second command: it does nothing again while nothing has changed, and it notices every change.
 
+use std::collections::BTreeSet;
+use std::ffi::OsString;
 use std::fs::File;
 
 use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, line_of};
@@ -7,6 +9,7 @@ use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, line_of};
 pub const CASES: &[Case] = &[
     Case::new("what_was_prepared_is_used_until_something_changes", remembered),
     Case::new("an_edit_that_leaves_length_and_time_is_recorded", same_length),
+    Case::new("after_an_edit_only_the_edited_file_is_analysed", one_file),
     Case::new("cargo_and_cargo_xhist_do_not_undo_each_others_builds", in_turn),
 ];
 
@@ -94,6 +97,44 @@ fn same_length() {
     assert_eq!(last, 4);
     // Cargo itself does not see this edit: it looks at the shadow as well.
     assert_eq!(lines(&run()), [2, last]);
+}
+
+fn one_file() {
+    let tree = project();
+    let names = || -> BTreeSet<OsString> {
+        let entries = std::fs::read_dir(tree.join("target/xhist/analyses")).expect("the directory");
+        entries.map(|entry| entry.expect("an entry").file_name()).collect()
+    };
+    let shadow = || tree.read(&format!("target/xhist/shadow{}/src/part.rs", tree.path().display()));
+    check(&tree).succeed();
+    let before = names();
+    assert_eq!(before.len(), 2);
+    tree.replace("src/part.rs", "a + 2", "a + 3");
+    check(&tree).succeed();
+    let after = names();
+    assert_eq!(
+        (after.len(), before.intersection(&after).count()),
+        (2, 1),
+        "one is new, and an old one is gone"
+    );
+    assert!(shadow().contains("a + 3"));
+
+    let damage = |text: &str| {
+        names()
+            .iter()
+            .for_each(|name| tree.write(&format!("target/xhist/analyses/{}", name.display()), text));
+        tree.write("target/xhist/written", text);
+    };
+    for text in ["", "damaged", "[\"\",{}]"] {
+        damage(text);
+        tree.replace("src/part.rs", "a + 3", "a + 3 + 1");
+        check(&tree).succeed();
+        assert!(shadow().contains("a + 3 + 1") && shadow().contains("xhist_rt"));
+        damage(text);
+        tree.replace("src/part.rs", "a + 3 + 1", "a + 3");
+        check(&tree).succeed();
+        assert_eq!(names(), after, "they are as before");
+    }
 }
 
 fn in_turn() {

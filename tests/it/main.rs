@@ -17,6 +17,7 @@ mod commands;
 mod const_fns;
 mod crates;
 mod crowds;
+mod cuts;
 mod damage;
 mod dap;
 mod debugger;
@@ -92,7 +93,7 @@ const HUNTS: &[&str] = &["crates::", "crowds::", "firmware::", "fleet::", "gener
 const LONGEST: &[&str] = &[
     "firmware::a_hung_core",
     "exports::failures",
-    "surroundings::a_ring_file_that_is_cut_loses",
+    "cuts::a_ring_file_that_is_cut_loses",
     "exports::codetracer",
     "answer::a_crowd",
     "firmware::",
@@ -115,6 +116,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("suspects", suspects::CASES),
     ("children", children::CASES),
     ("surroundings", surroundings::CASES),
+    ("cuts", cuts::CASES),
     ("threads", threads::CASES),
     ("panics", panics::CASES),
     ("tasks", tasks::CASES),

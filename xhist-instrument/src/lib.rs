@@ -43,7 +43,6 @@ pub use trigger::{RequestProblem, TriggerError, UnknownValue};
 
 use site::constness;
 use std::collections::HashSet;
-use std::hash::{DefaultHasher, Hasher as _};
 use syntax::Code;
 use text::{BadPrefix, LineIndex};
 
@@ -92,13 +91,6 @@ pub fn analyze_freed(
     let shown = constness::without(text, keywords).ok_or_else(foreign)?;
     let analysis = analyze_with(&shown, options, macros, Some(kept_macros))?;
     Ok(Analysis { without_const: keywords.to_vec(), ..analysis })
-}
-
-/// Identifies a text, for this program.
-pub(crate) fn fingerprint(text: &[u8]) -> u64 {
-    let mut hash = DefaultHasher::new();
-    hash.write(text);
-    hash.finish()
 }
 
 fn foreign() -> Refusal {

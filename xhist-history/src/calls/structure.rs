@@ -48,6 +48,23 @@ pub struct Body {
 }
 
 impl Body {
+    /// The body of statements that are in no function of the text.
+    fn without_text(path: &str, file: u16, last: Option<StatementId>, words: &mut CallWords) -> Body {
+        Body {
+            path: path.to_owned(),
+            kind: BodyKind::Function,
+            file,
+            span: Span { line: 0, col: 0, end_line: 0, end_col: 0 },
+            of_trait: String::new(),
+            entry: None,
+            within: None,
+            inside: None,
+            last,
+            name: BodyName::new(path, "", words),
+            implicit: Implicit::Never,
+        }
+    }
+
     /// Its name in reports: `f`, `f::{closure}`, `f::{async}`.
     pub fn name(&self) -> String {
         match self.kind {
@@ -408,20 +425,7 @@ impl Structure {
                 last = Some(StatementId(index as u32));
             }
         }
-        let span = Span { line: 0, col: 0, end_line: 0, end_col: 0 };
-        self.bodies.push(Body {
-            path: "(outside functions)".to_owned(),
-            kind: BodyKind::Function,
-            file,
-            span,
-            of_trait: String::new(),
-            entry: None,
-            within: None,
-            inside: None,
-            last,
-            name: BodyName::new("(outside functions)", "", words),
-            implicit: Implicit::Never,
-        });
+        self.bodies.push(Body::without_text("(outside functions)", file, last, words));
     }
 
     /// The loops and branches of a file.
@@ -532,19 +536,7 @@ impl Structure {
             is_loop: false,
         });
         self.loops.push(LoopInfo { statements: id..id + 1, parent: NONE });
-        self.bodies.push(Body {
-            path: "(unknown)".to_owned(),
-            kind: BodyKind::Function,
-            file: 0,
-            span,
-            of_trait: String::new(),
-            entry: None,
-            within: None,
-            inside: None,
-            last: Some(StatementId(id)),
-            name: BodyName::new("(unknown)", "", words),
-            implicit: Implicit::Never,
-        });
+        self.bodies.push(Body::without_text("(unknown)", 0, Some(StatementId(id)), words));
     }
 
     /// Finds out which calls may mean bodies of the program, and what that says about their statements.

@@ -175,7 +175,7 @@ impl Macros {
             hash.finish()
         });
         let tree = self.tree.get_or_init(|| ModuleTree::new(&self.files));
-        let inherited = tree.of(crate::fingerprint(text)).map(|(_, inherited)| inherited);
+        let inherited = tree.of(crate::text::fingerprint(text)).map(|(_, inherited)| inherited);
         let mut hash = DefaultHasher::new();
         (all, inherited).hash(&mut hash);
         hash.finish()
@@ -276,7 +276,7 @@ pub(crate) struct MacroCandidates<'m> {
 impl<'p> FileMacros<'p> {
     pub fn new(text: &str, program: &'p Macros) -> Self {
         let tree = program.tree.get_or_init(|| ModuleTree::new(&program.files));
-        match tree.of(crate::fingerprint(text.as_bytes())) {
+        match tree.of(crate::text::fingerprint(text.as_bytes())) {
             Some((file, inherited)) => {
                 Self { program, text: program.texts[file].clone(), inherited: inherited.clone() }
             }

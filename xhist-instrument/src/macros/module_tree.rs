@@ -22,7 +22,7 @@ impl MacroFile {
         let definitions = scope.definitions.iter().map(|found| (found.name.clone(), found.scope.clone()));
         Self {
             path: normal(path),
-            text: crate::fingerprint(text.as_bytes()),
+            text: crate::text::fingerprint(text.as_bytes()),
             len: scope.len,
             definitions: definitions.collect(),
             modules: scope.modules.clone(),

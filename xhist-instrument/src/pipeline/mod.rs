@@ -13,9 +13,9 @@ pub use statement_counts::{RecordedShare, StatementCounts};
 pub use value_counts::ValueCounts;
 
 use self::skipped_lines::skipped_lines;
-use crate::fingerprint;
 use crate::map::kept_texts;
 use crate::map::{FileFacts, MapFile};
+use crate::text::fingerprint;
 use crate::trigger::{self, Placed, Request, TriggerError};
 use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;

@@ -28,7 +28,7 @@ impl Analysis {
 }
 
 fn sum(bytes: &[u8]) -> u64 {
-    crate::fingerprint(bytes)
+    crate::text::fingerprint(bytes)
 }
 
 #[cfg(test)]

@@ -1,7 +1,15 @@
-//! A fingerprint of token positions, to compare two token sequences.
+//! Fingerprints of texts and of token positions, to compare two of them.
 
 use serde::{Deserialize, Serialize};
+use std::hash::{DefaultHasher, Hasher as _};
 use std::ops::Range;
+
+/// Identifies a text, for this program.
+pub(crate) fn fingerprint(text: &[u8]) -> u64 {
+    let mut hash = DefaultHasher::new();
+    hash.write(text);
+    hash.finish()
+}
 
 /// A 64-bit fingerprint of the tokens added so far.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -12,7 +12,7 @@ mod prefix;
 mod tokens;
 
 pub(crate) use directives::Directives;
-pub(crate) use fingerprint::TokenFingerprint;
+pub(crate) use fingerprint::{TokenFingerprint, fingerprint};
 pub(crate) use lexer::{Lexer, TokenKind};
 pub(crate) use lines::LineIndex;
 pub(crate) use macro_scope::{Import, MacroScope, ModuleDeclaration};
