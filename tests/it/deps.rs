@@ -71,6 +71,12 @@ fn recorded() {
 
     let with = run("--deps fnv,outside");
     assert_eq!(with.stdout, plain.stdout);
+    for (package, is_compiled) in
+        [("fnv", true), ("outside", true), ("app", true), ("log", false), ("syn", false)]
+    {
+        let compiles = with.stderr.contains(&format!("Compiling {package} v"));
+        assert_eq!(compiles, is_compiled, "{package}, which the default build has: {}", with.stderr);
+    }
     let has = |files: &[String], end: &str| files.iter().any(|file| file.ends_with(end));
     let seen = files(&with, &directory);
     assert!(has(&seen, "/fnv-1.0.7/lib.rs") && has(&seen, "/outside/src/lib.rs"), "{seen:?}");

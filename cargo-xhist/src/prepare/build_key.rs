@@ -7,11 +7,15 @@ use std::time::SystemTime;
 
 use xhist_instrument::{Detail, When};
 
+use super::seed;
 use crate::command::Command;
 use crate::config;
 use crate::error::Error;
 use crate::plan::{self, Recorder, write_if_changed};
 use crate::workspace::Workspace;
+
+/// Cargo's output.
+const BUILD: &str = "build";
 
 /// A number that changes when the map is made again from nothing, and all file ids with it.
 fn epoch(home: &Path, map_path: &Path) -> Result<u64, Error> {
@@ -85,8 +89,13 @@ pub(crate) fn hash_text(hash: u64) -> String {
 
 /// The directories of the shadow and of cargo's output. Cargo separates instrumented members from plain ones by the path of
 /// their wrapper. It does not do so for dependencies, and assumes that they never change. So each choice of dependencies
-/// has its own directory, which is removed when the key changes.
-pub(crate) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathBuf, PathBuf), Error> {
+/// has its own directory, which is removed when the key changes. It begins with what is the same in the default build.
+pub(crate) fn places(
+    command: &Command,
+    workspace: &Workspace,
+    home: &Path,
+    key: &str,
+) -> Result<(PathBuf, PathBuf), Error> {
     let settings = &command.own.settings;
     let shadow = match (settings.detail, settings.when) {
         (Some(Detail::Function), _) => "shadow-function",
@@ -95,7 +104,7 @@ pub(crate) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathB
     };
     let shadow = &format!("{shadow}{}", if settings.values.is_empty() { "" } else { "-values" });
     if command.own.deps.is_empty() {
-        return Ok((home.join(shadow), home.join("build")));
+        return Ok((home.join(shadow), home.join(BUILD)));
     }
     let mut names = command.own.deps.clone();
     names.sort();
@@ -105,6 +114,11 @@ pub(crate) fn places(command: &Command, home: &Path, key: &str) -> Result<(PathB
     if std::fs::read_to_string(&stamp).is_ok_and(|old| old != key) {
         std::fs::remove_dir_all(&choice).map_err(Error::file("remove", &choice))?;
     }
+    let build = choice.join(BUILD);
+    if !build.exists() {
+        let recorded = workspace.packages.iter().map(|package| package.name.as_str()).collect();
+        seed::seed(&home.join(BUILD), &build, &recorded);
+    }
     write_if_changed(&stamp, key.as_bytes())?;
-    Ok((choice.join(shadow), choice.join("build")))
+    Ok((choice.join(shadow), build))
 }

@@ -4,6 +4,7 @@ pub(crate) mod build_key;
 pub(crate) mod const_fns;
 mod memory;
 pub(crate) mod prepared;
+mod seed;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -130,7 +131,7 @@ fn prepare_afresh(
     facts.extend(std::mem::take(&mut graph.facts));
     let map = home.join(MAP);
     let key = build_key::key(command, workspace, &kept.recorders, home, &map)?;
-    let (shadow, build) = build_key::places(command, home, &key)?;
+    let (shadow, build) = build_key::places(command, workspace, home, &key)?;
     let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map, (facts, &mut notes))?;
     let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
     let plan = WrapperPlan {
