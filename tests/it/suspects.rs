@@ -128,7 +128,18 @@ fn first() {
         at.trim_end().lines().count() <= 16,
         "ten lines or so, so that a screen has the failure as well",
     );
+    let way = line_of(&tree.join("src/lib.rs"), "        10");
+    let not_run = format!(
+        "\nran in the most similar passed test, tests::ten_pieces_are_cheaper, and not in more_tests::large_orders_are_cheaper:\n     src/lib.rs:{way} discount    10\n"
+    );
+    done.check(at.contains(&not_run), &not_run);
+    let found = &json(&tree)["not_run"];
+    assert_eq!(
+        found[0]["lines"],
+        serde_json::json!([{ "file": "src/lib.rs", "line": way, "function": "discount" }])
+    );
     let done = report(tree.path()).args("suspects").succeed();
+    done.check(done.stdout.ends_with(&not_run[1..]), &not_run);
     done.check(first_of(&done.stdout).starts_with(&expected), &expected);
     done.check(
         first_of(&done.stdout).ends_with("let percent = if price > 5000 { // wrong"),

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 
 use serde_json::{Value, json};
 
+use super::not_run::{NotRun, not_run};
 use super::program::{ProgramSites, Role, Site};
 use super::rank::{Ranking, Suspect};
 use super::run::Tests;
@@ -80,6 +81,11 @@ impl SuspectFindings<'_> {
                 }
             })
             .collect()
+    }
+
+    /// What each failed test did not run, see [`not_run`].
+    pub fn not_run(&self) -> Vec<NotRun> {
+        not_run(self.program, &self.tests.tests, &self.ranking.nearest)
     }
 
     /// `file:line` of a site.

@@ -65,6 +65,20 @@ impl SuspectFindings<'_> {
                 json!({ "failed": name(*failed), "passed": name(*passed) })
             })
             .collect();
+        let not_run: Vec<Value> = self
+            .not_run()
+            .iter()
+            .map(|not_run| {
+                let name = |test: usize| self.tests.tests[test].name.as_str();
+                let place = |number: &u32| {
+                    let site = self.site(*number);
+                    let function = &self.program.functions[site.function as usize].path;
+                    json!({ "file": self.path(site.file), "line": site.line, "function": function })
+                };
+                let places: Vec<Value> = not_run.sites.iter().map(place).collect();
+                json!({ "failed": name(not_run.failed), "passed": name(not_run.passed), "lines": places })
+            })
+            .collect();
         json!({
             "xhist": "suspects",
             "schema": 1,
@@ -72,6 +86,7 @@ impl SuspectFindings<'_> {
             "tests": { "failed": failed, "passed": passed, "not_recorded": self.tests.unknown },
             "order_only": passed == 0,
             "nearest": nearest,
+            "not_run": not_run,
             "functions": functions,
             "suspects": suspects,
         })

@@ -8,6 +8,7 @@ mod formula;
 mod history;
 mod json;
 mod nearest;
+mod not_run;
 mod processes;
 mod program;
 mod rank;

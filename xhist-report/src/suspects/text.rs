@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use super::findings::{SuspectFindings, SuspectText, shown_value};
 use super::formula::{self, TestTotals};
+use super::not_run::NotRun;
 use super::rank::Suspect;
 use xhist_history::model::{BodyKind, CodeBody, count, visible};
 
@@ -46,6 +47,9 @@ impl SuspectFindings<'_> {
             let lines = count(self.ranking.common, "line");
             writeln!(out, "left out: {lines} that every test ran")?;
         }
+        for not_run in self.not_run() {
+            self.not_run_text(&not_run, lines, out)?;
+        }
         out.flush()
     }
 
@@ -58,6 +62,10 @@ impl SuspectFindings<'_> {
     ) -> io::Result<()> {
         writeln!(out, "{}, the first one last", self.title())?;
         hints.iter().try_for_each(|hint| writeln!(out, "{hint}"))?;
+        // The suspects come last: what is at the end is on the screen.
+        if let Some(not_run) = self.not_run().first() {
+            self.not_run_text(not_run, lines, out)?;
+        }
         let mut texts: Vec<String> = Vec::new();
         for (rank, suspect) in self.ranking.ranked() {
             let most = if rank == 1 { BRIEF_FIRST } else { BRIEF_OTHER }.min(BRIEF - texts.len());
@@ -76,6 +84,20 @@ impl SuspectFindings<'_> {
         }
         texts.iter().rev().try_for_each(|line| writeln!(out, "{line}"))?;
         out.flush()
+    }
+
+    /// The lines that a failed test did not run.
+    fn not_run_text(&self, not_run: &NotRun, lines: SuspectText<'_>, out: &mut dyn Write) -> io::Result<()> {
+        let name = |test: usize| visible(&self.tests.tests[test].name).into_owned();
+        let (failed, passed) = (name(not_run.failed), name(not_run.passed));
+        writeln!(out, "ran in the most similar passed test, {passed}, and not in {failed}:")?;
+        for number in &not_run.sites {
+            let site = self.site(*number);
+            let (place, function) = (self.place(site, site.line), self.shown_function(site.function));
+            let line = format!("     {place} {function}    {}", lines(*number, site.line));
+            writeln!(out, "{}", line.trim_end())?;
+        }
+        Ok(())
     }
 
     /// The function of its most suspicious statement: name, score, place and signature.
