@@ -159,7 +159,8 @@ fn now() -> Duration {
     SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
 }
 
-fn sum(text: &[u8]) -> u64 {
+/// A sum of a text, the same in each program.
+pub(crate) fn sum(text: &[u8]) -> u64 {
     let mut hash = qs_core::map::Hash::new();
     hash.update(text);
     hash.finish()

@@ -21,5 +21,9 @@ pub(crate) const UNOPTIMISED: &str = "xhist_recorder";
 pub(crate) const PROFILE: &str = "recorder";
 /// Extension of the files in which the recorder keeps which statements each thread ran.
 pub(crate) const SPECTRA: &str = "spectra";
+/// The directory beside the wrapper with a file for each crate that includes generated code which is not recorded.
+pub(crate) const GENERATED: &str = "generated";
+/// The directory beside the wrapper with a file for each crate that includes generated code which the plan does not know.
+pub(crate) const FOUND: &str = "found";
 /// The directory beside the wrapper with a file for each function or macro that a compiler needs as it is.
 pub(crate) const REFUSED: &str = "refused";

@@ -9,12 +9,12 @@ use std::time::SystemTime;
 use cargo_metadata::TargetKind;
 
 use crate::command::{Command, Verb};
+use crate::names::GENERATED;
 use crate::plan::{Recorder, write_if_changed};
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
 use crate::workspace::deps;
 use crate::workspace::{CrateTarget, Workspace};
-use crate::wrapper;
 use xhist_instrument::shell::word;
 
 /// The most generated files that one line names.
@@ -59,7 +59,7 @@ pub(crate) fn generated(command: &Command, home: &Path, wrappers: &Path) {
     if command.is_quiet() {
         return;
     }
-    let notes = std::fs::read_dir(wrappers.join(wrapper::GENERATED)).into_iter().flatten().flatten();
+    let notes = std::fs::read_dir(wrappers.join(GENERATED)).into_iter().flatten().flatten();
     let texts: Vec<String> = notes.filter_map(|note| std::fs::read_to_string(note.path()).ok()).collect();
     let files: BTreeSet<&str> = texts.iter().flat_map(|text| text.lines()).collect();
     if !files.is_empty() {

@@ -36,8 +36,30 @@ pub(crate) struct WrapperPlan {
     pub(crate) has_values: bool,
     /// Names of functions that lost the keyword `const`, and of macros whose rules have calls, those with a `!`.
     pub(crate) freed: BTreeSet<String>,
+    /// Files that build scripts made, as they were when the shadow was written.
+    pub(crate) generated: BTreeMap<PathBuf, GeneratedFile>,
+    /// The wrapper asks for a preparation when it finds another one.
+    pub(crate) asks: bool,
     /// Names of files, for programs that send them to a host: lines of an id, a blank and a path.
     pub(crate) file_names: String,
+}
+
+/// A file that a build script made.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub(crate) struct GeneratedFile {
+    /// A sum of its text.
+    pub(crate) sum: u64,
+    /// It has a copy in the shadow. Others cannot be instrumented.
+    pub(crate) is_recorded: bool,
+}
+
+/// A file that a build script made and a crate includes.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub(crate) struct FoundFile {
+    /// The directory of the build script.
+    pub(crate) out_dir: PathBuf,
+    /// The file.
+    pub(crate) file: PathBuf,
 }
 
 /// A built recorder.

@@ -1,5 +1,6 @@
 //! Runs `cargo xhist`: prepares, calls cargo, reports.
 
+use std::collections::BTreeSet;
 use std::ffi::OsString;
 use std::fs::File;
 use std::io::Write as _;
@@ -15,8 +16,10 @@ use crate::exit_code::exit_code;
 use crate::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
 use crate::notes;
 use crate::output::relay::Relay;
+use crate::plan::FoundFile;
 use crate::post_run;
 use crate::prepare::const_fns;
+use crate::prepare::generated;
 use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
@@ -44,18 +47,23 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     };
     let home = target_dir.join("xhist");
     std::fs::create_dir_all(&home).map_err(Error::file("create", &home))?;
+    let mut known = BTreeSet::new();
+    let mut asks = true;
     loop {
         let prepared = {
             // Two runs at once must not write the same files.
             let lock = home.join("lock");
             let file = File::create(&lock).map_err(Error::file("create", &lock))?;
             file.lock().map_err(Error::file("lock", &lock))?;
-            prepare(&command, &mut workspace, &home, &target_dir)?
+            prepare(&command, &mut workspace, (&home, &target_dir), asks)?
         };
         notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
-        // Each turn finds another name, so the loop ends.
-        if let Some(code) = call_cargo(&command, &workspace, &home, &prepared)? {
-            return Ok(code);
+        // Each turn finds another name or file, so the loop ends.
+        match call_cargo(&command, &workspace, &home, &prepared)? {
+            Called::Ended(code) => return Ok(code),
+            Called::Refused => {}
+            // A build script may make other code each time. Then that is not recorded.
+            Called::Found(files) => asks &= files.into_iter().all(|file| known.insert(file)),
         }
     }
 }
@@ -66,14 +74,22 @@ fn print(text: &str) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built. `None`: the compiler
-/// needs functions or macros as they were, so the build is repeated with them.
+/// How cargo ended.
+enum Called {
+    Ended(ExitCode),
+    /// The compiler needs functions or macros as they were, so the build is repeated with them.
+    Refused,
+    /// Build scripts made these files, so the build is repeated with them.
+    Found(BTreeSet<FoundFile>),
+}
+
+/// Runs cargo on the instrumented sources, and reports how the run ended or how to start what was built.
 fn call_cargo(
     command: &Command,
     workspace: &Workspace,
     home: &Path,
     prepared: &Prepared,
-) -> Result<Option<ExitCode>, Error> {
+) -> Result<Called, Error> {
     let mut cargo = recorder::cargo();
     cargo.args(command.verb.words());
     recorder::build_in(&mut cargo, command, &prepared.build)?;
@@ -102,8 +118,15 @@ fn call_cargo(
     drop(cargo);
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
     let results = relay.map(Relay::finish);
-    if !status.success() && const_fns::was_refused(home, &prepared.wrappers)? {
-        return Ok(None);
+    if !status.success() {
+        let is_refused = const_fns::was_refused(home, &prepared.wrappers)?;
+        let found = generated::take_found(home, &prepared.wrappers)?;
+        if !found.is_empty() {
+            return Ok(Called::Found(found));
+        }
+        if is_refused {
+            return Ok(Called::Refused);
+        }
     }
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
@@ -116,7 +139,7 @@ fn call_cargo(
         notes::how_to_run(command, workspace, home, prepared);
     }
     notes::generated(command, home, &prepared.wrappers);
-    Ok(Some(exit_code(status)))
+    Ok(Called::Ended(exit_code(status)))
 }
 
 /// Makes the directory of the run, and sets the recorder's variables for the traced program. The user's own values stay.

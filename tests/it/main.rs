@@ -8,6 +8,7 @@ mod after_run;
 mod again;
 mod answer;
 mod bugs;
+mod build_scripts;
 mod builds;
 mod calls;
 mod checks;
@@ -143,6 +144,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("checks", checks::CASES),
     ("bugs", bugs::CASES),
     ("builds", builds::CASES),
+    ("build_scripts", build_scripts::CASES),
     ("calls", calls::CASES),
     ("html", html::CASES),
     ("generated", generated::CASES),

@@ -2,6 +2,7 @@
 
 pub(crate) mod build_key;
 pub(crate) mod const_fns;
+pub(crate) mod generated;
 mod memory;
 pub(crate) mod prepared;
 mod seed;
@@ -20,6 +21,7 @@ use xhist_instrument::trigger::Request;
 
 use self::build_key::hash_text;
 use self::const_fns::Needed;
+use self::generated::Generated;
 use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
@@ -54,27 +56,30 @@ const LOW_SHARE: u64 = 95;
 /// Wrappers that are kept: one for each choice of what is recorded and how.
 const KEPT_WRAPPERS: usize = 8;
 
-/// Prepares the command. `home`: where everything of ours lies. `target_dir`: cargo's target directory.
+/// Prepares the command. `home`: where everything of ours lies. `target_dir`: cargo's target directory. `asks`: the wrapper may
+/// end the build to get code recorded that a build script made.
 pub(crate) fn prepare(
     command: &Command,
     workspace: &mut Workspace,
-    home: &Path,
-    target_dir: &Path,
+    (home, target_dir): (&Path, &Path),
+    asks: bool,
 ) -> Result<Prepared, Error> {
     let progress = Progress::new(command.is_quiet());
     progress.step("looking for the recorder".into());
     let kept = recorder::get(command, home, workspace.has_dylib, &workspace.bare_features, &progress)?;
-    if !command.own.deps.is_empty() {
+    // A repeated build has them already.
+    if !command.own.deps.is_empty() && workspace.dependencies.is_empty() {
         deps::add(workspace, command, &recorder::targets(command, &kept.recorders)?)?;
     }
     let workspace = &*workspace;
     let triggers = requests(&command.own.settings, workspace.manifests())?;
-    let question = memory::question(command, workspace, &kept, home);
+    let question = format!("{asks} {}", memory::question(command, workspace, &kept, home));
     let done = match memory::recall(home, &question) {
         Some(done) => done,
         None => {
             let mut facts = Facts::new();
-            let done = prepare_afresh(command, workspace, (home, target_dir), &kept, &progress, &mut facts)?;
+            let done =
+                prepare_afresh(command, workspace, (home, target_dir), (&kept, asks), &progress, &mut facts)?;
             memory::keep(home, question, facts, done)
         }
     };
@@ -111,7 +116,7 @@ fn prepare_afresh(
     command: &Command,
     workspace: &Workspace,
     (home, target_dir): (&Path, &Path),
-    kept: &Kept,
+    (kept, asks): (&Kept, bool),
     progress: &Progress,
     facts: &mut Facts,
 ) -> Result<Done, Error> {
@@ -124,15 +129,19 @@ fn prepare_afresh(
     let mut notes = Notes::default();
     let needed = Needed::load(home);
     facts.extend([needed.fact()]);
-    let analyses = KeptAnalyses::new(home.join(ANALYSES), format!("{:?}", build_key::program()));
-    let (mut graph, outcomes, freed) =
-        analyse(&choice, &triggers, (&needed, &analyses), progress, &mut notes)?;
-    analyses.prune();
-    facts.extend(std::mem::take(&mut graph.facts));
     let map = home.join(MAP);
     let key = build_key::key(command, workspace, &kept.recorders, home, &map)?;
     let (shadow, build) = build_key::places(command, workspace, home, &key)?;
-    let written = write(&choice, &graph, outcomes, &shadow, target_dir, &map, (facts, &mut notes))?;
+    let generated = Generated::of(home, &build);
+    facts.extend([generated.fact()]);
+    let analyses = KeptAnalyses::new(home.join(ANALYSES), format!("{:?}", build_key::program()));
+    let (mut graph, outcomes, freed) =
+        analyse(&choice, &triggers, (&needed, &generated, &analyses), progress, &mut notes)?;
+    analyses.prune();
+    facts.extend(std::mem::take(&mut graph.facts));
+    let out_dirs = generated.directories();
+    let written =
+        write(&choice, &graph, outcomes, (&shadow, out_dirs), target_dir, &map, (facts, &mut notes))?;
     let has_shadow = |root: &PathBuf| written.files.binary_search(&root.as_path()).is_ok();
     let plan = WrapperPlan {
         root: workspace.root.clone(),
@@ -144,6 +153,8 @@ fn prepare_afresh(
         map_hash: hash_text(written.map_hash),
         has_values: written.has_values,
         freed,
+        generated: generated.described(|file| written.files.binary_search(&file).is_ok()).collect(),
+        asks,
         file_names: written.names,
     };
     let wrappers = home.join("wrapper").join(&key);
@@ -158,14 +169,20 @@ fn prepare_afresh(
 fn analyse(
     choice: &Choice<'_>,
     triggers: &[Request],
-    (needed, kept): (&Needed, &KeptAnalyses),
+    (needed, generated, kept): (&Needed, &Generated, &KeptAnalyses),
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<(ModuleGraph, Vec<Outcome>, BTreeSet<String>), Error> {
+    let generated: Vec<PathBuf> = generated.files().map(Path::to_path_buf).collect();
     let mut graph = xhist_instrument::in_parallel(|| {
-        module_graph::follow(choice.workspace, kept, &|file: &Path| choice.options(file), |files| {
-            progress.step(format!("instrumenting {files} files"));
-        })
+        module_graph::follow(
+            choice.workspace,
+            (kept, &generated),
+            &|file: &Path| choice.options(file),
+            |files| {
+                progress.step(format!("instrumenting {files} files"));
+            },
+        )
     });
     let freed = xhist_instrument::in_parallel(|| {
         const_fns::free(&mut graph, choice.workspace, (needed, kept), &|file| choice.options_of(file))
@@ -221,7 +238,7 @@ fn write<'a>(
     choice: &Choice<'_>,
     graph: &'a ModuleGraph,
     mut outcomes: Vec<Outcome>,
-    shadow: &Path,
+    (shadow, out_dirs): (&Path, BTreeSet<PathBuf>),
     target_dir: &Path,
     map_path: &Path,
     (facts, notes): (&mut Facts, &mut Notes),
@@ -243,7 +260,7 @@ fn write<'a>(
     let has_values = map.has_values();
     let maps = map_path.with_file_name("maps");
     write_map(map_path, &maps, map_hash, &text)?;
-    let shadow = Shadow::new(shadow, mirrored(workspace, graph), target_dir);
+    let shadow = Shadow::new(shadow, (mirrored(workspace, graph), out_dirs), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;
     let list = map_path.with_file_name(WRITTEN);
     let kept = WrittenFiles::load(&list, format!("{:?}", build_key::program()));

@@ -16,14 +16,20 @@ pub(crate) struct Shadow<'a> {
     root: &'a Path,
     /// Directories whose tree is mirrored down to the files: members and the workspace.
     bases: Vec<PathBuf>,
+    /// Directories of build scripts: mirrored down to the files, and nothing around them.
+    out_dirs: BTreeSet<PathBuf>,
     /// This directory is not linked: it contains the shadow.
     target_dir: &'a Path,
 }
 
 impl<'a> Shadow<'a> {
     /// A shadow tree at `root` that mirrors `bases` where files of theirs are instrumented.
-    pub(crate) fn new(root: &'a Path, bases: Vec<PathBuf>, target_dir: &'a Path) -> Shadow<'a> {
-        Shadow { root, bases, target_dir }
+    pub(crate) fn new(
+        root: &'a Path,
+        (bases, out_dirs): (Vec<PathBuf>, BTreeSet<PathBuf>),
+        target_dir: &'a Path,
+    ) -> Shadow<'a> {
+        Shadow { root, bases, out_dirs, target_dir }
     }
 
     /// Makes the directories of the files that [`Shadow::write`] gets, which may then run in parallel.
@@ -79,6 +85,9 @@ impl<'a> Shadow<'a> {
 
     /// The outermost mirrored directory that holds `path`.
     fn base_of(&self, path: &Path) -> Option<PathBuf> {
+        if let Some(out_dir) = self.out_dirs.iter().find(|out_dir| path.starts_with(out_dir)) {
+            return Some(out_dir.clone());
+        }
         self.bases
             .iter()
             .filter(|base| path.starts_with(base))

@@ -74,10 +74,10 @@ impl Visit {
     }
 }
 
-/// Follows every target. Files are read once and parsed at most once, in parallel. `progress` gets the number of files so far.
+/// Follows every target, and the files that build scripts made. Files are read once and parsed at most once, in parallel. `progress` gets the number of files so far.
 pub(crate) fn follow(
     workspace: &Workspace,
-    kept: &KeptAnalyses,
+    (kept, generated): (&KeptAnalyses, &[PathBuf]),
     options: &(impl Fn(&Path) -> Options + Sync),
     progress: impl Fn(usize),
 ) -> ModuleGraph {
@@ -89,6 +89,8 @@ pub(crate) fn follow(
         .iter()
         .map(|target| Visit::new(target.root.clone(), true, target.edition2015))
         .collect();
+    let included = |file: &PathBuf| Visit { included: true, ..Visit::new(file.clone(), true, false) };
+    wave.extend(generated.iter().map(included));
     while !wave.is_empty() {
         wave.sort();
         wave.retain(|visit| seen.insert(visit.clone()));

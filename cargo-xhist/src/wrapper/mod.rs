@@ -8,6 +8,7 @@
 
 pub(crate) mod build_std;
 pub(crate) mod debug_info;
+mod generated;
 mod refusals;
 pub(crate) mod rustc_args;
 
@@ -17,18 +18,15 @@ use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
+use self::generated::OutDir;
 use self::rustc_args::values_of;
-use crate::error::Error;
 use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME};
-use crate::plan::{Recorder, WrapperPlan, write_if_changed};
+use crate::plan::{Recorder, WrapperPlan};
 use xhist_instrument::normal::normal;
 
 /// Variables that an instrumented program may read when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";
 const FILE_NAMES: &str = "XHIST_FILES";
-
-/// The directory of notes on generated code, one file for each crate, beside the wrapper.
-pub(crate) const GENERATED: &str = "generated";
 
 /// Runs as the wrapper of one crate. `args`: the wrapper's path, rustc's path, rustc's arguments. The user may have a
 /// wrapper for members as well, which then calls the compiler.
@@ -63,16 +61,33 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
         // Cargo starts crates that need this one before it is complete.
         call.link_recorder(&args);
     }
+    let (wrapper, dep_info) = (Path::new(wrapper), dep_info(&args));
     let variables = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
-    let status = match run(command.args(call.arguments(&args)).envs(variables)) {
+    command.envs(variables);
+    let expand = |list: &Path| {
+        let mut command = Command::new(program);
+        command.args(users.as_ref().map(|_| rustc)).env("XHIST", "off").envs(variables);
+        generated::expand(&mut command, &call.arguments(&args), list)
+    };
+    let out_dir = dep_info.as_ref().map(|path| generated::out_dir(&call.plan, wrapper, path, expand));
+    let copy = match (&dep_info, out_dir) {
+        (Some(path), Some(OutDir::Unknown(files))) if generated::ask(wrapper, path, &files).is_ok() => {
+            let reason = "code that a build script made was not known; it is recorded now";
+            eprintln!("{}", refusals::announcement(reason));
+            return ExitCode::from(101);
+        }
+        (_, Some(OutDir::Copy(directory))) => Some(directory),
+        _ => None,
+    };
+    let has_copy = copy.is_some();
+    command.envs(copy.map(|directory| ("OUT_DIR", directory)));
+    let status = match run(command.args(call.arguments(&args))) {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
-    if status.success()
-        && let Some(path) = dep_info(&args)
-    {
+    if let Some(path) = dep_info.filter(|_| status.success()) {
         call.restore_dep_info(&path);
-        note_generated(Path::new(wrapper), &path);
+        generated::note_unrecorded(&call.plan, wrapper, &path, has_copy);
     }
     exit_code(status)
 }
@@ -214,31 +229,6 @@ impl RustcCall {
     }
 }
 
-/// Writes down which generated files this crate includes: code of a build script is not instrumented, and `cargo xhist`
-/// reports that.
-fn note_generated(wrapper: &Path, dep_info: &Path) {
-    let Some(out_dir) = std::env::var_os("OUT_DIR").map(PathBuf::from) else { return };
-    let Ok(text) = std::fs::read_to_string(dep_info) else { return };
-    let files = generated(&text, &out_dir.to_string_lossy());
-    let package = std::env::var("CARGO_PKG_NAME").unwrap_or_default();
-    let note = wrapper.with_file_name(GENERATED).join(dep_info.file_name().unwrap_or_default());
-    let lines: String = files.iter().map(|file| format!("{file} of {package}\n")).collect();
-    // If the note cannot be written, the report is missing.
-    let _ = match files.is_empty() {
-        true => std::fs::remove_file(&note).map_err(Error::file("remove", &note)),
-        false => write_if_changed(&note, lines.as_bytes()),
-    };
-}
-
-/// Sources in this directory that a dependency file names, relative to the directory.
-fn generated(dep_info: &str, out_dir: &str) -> BTreeSet<String> {
-    let begin = format!("{}/", out_dir.replace(' ', "\\ "));
-    let lines = dep_info.lines().filter_map(|line| line.strip_prefix(&*begin));
-    // Each file that a crate needs has a line of its own as well.
-    let names = lines.filter_map(|line| line.strip_suffix(':')).filter(|name| name.ends_with(".rs"));
-    names.map(|name| name.replace("\\ ", " ")).collect()
-}
-
 /// The text of the dependency file with the user's files in front of their shadows.
 fn dep_info_of_both(text: &str, shadow: &str) -> String {
     let is_ours = |line: &str| {
@@ -335,12 +325,6 @@ mod tests {
     }
 
     #[test]
-    fn generated_sources_are_found_among_what_a_crate_needs() {
-        let text = "/t/a.d: src/a.rs /t/my\\ out/b.rs /t/my\\ out/c.bin\n\nsrc/a.rs:\n/t/my\\ out/b.rs:\n/t/my\\ out/c.bin:\n";
-        assert_eq!(generated(text, "/t/my out"), ["b.rs".to_owned()].into());
-    }
-
-    #[test]
     fn the_last_opt_level_counts() {
         for (line, is) in [
             ("a.rs", false),
@@ -366,6 +350,8 @@ mod tests {
                 user_member_wrapper: None,
                 map_hash: String::new(),
                 has_values: false,
+                generated: BTreeMap::new(),
+                asks: false,
                 freed: BTreeSet::new(),
                 file_names: String::new(),
             },

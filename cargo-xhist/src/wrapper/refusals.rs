@@ -40,7 +40,7 @@ pub(crate) fn run(
     } else {
         std::fs::create_dir_all(directory)?;
         refused.iter().try_for_each(|name| std::fs::write(directory.join(name), ""))?;
-        writeln!(stderr, "{}", announcement(&refused))?;
+        writeln!(stderr, "{}", announcement(&reason(&refused)))?;
     }
     child.wait()
 }
@@ -51,8 +51,8 @@ fn error(line: &[u8]) -> Option<Value> {
     ["error", "failure-note"].contains(&message["level"].as_str()?).then_some(message)
 }
 
-/// The message in place of the compiler's. Cargo prints it, and takes it for the reason of the failure.
-fn announcement(refused: &BTreeSet<String>) -> Value {
+/// Why the build is repeated.
+fn reason(refused: &BTreeSet<String>) -> String {
     let listed = |is_macro: bool| {
         let names = refused.iter().filter(|name| name.ends_with('!') == is_macro);
         names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -64,7 +64,12 @@ fn announcement(refused: &BTreeSet<String>) -> Value {
             "a constant needs {functions} as `const fn`, and the compiler takes no calls in the rules of {macros}"
         ),
     };
-    let message = format!("xhist: {reason}, so these are not recorded; building again\n");
+    format!("{reason}, so these are not recorded")
+}
+
+/// The message in place of the compiler's. Cargo prints it, and takes it for the reason of the failure.
+pub(super) fn announcement(reason: &str) -> Value {
+    let message = format!("xhist: {reason}; building again\n");
     json!({
         "$message_type": "diagnostic", "message": message, "rendered": message, "level": "error",
         "code": null, "spans": [], "children": [],
