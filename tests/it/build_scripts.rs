@@ -49,8 +49,8 @@ fn recorded() {
     tree.write("made.in", "pub fn made(x: i32) -> i32 {\n    let y = x + 1;\n    y * 2\n}\n");
     let first = run(&tree).done().expect(10);
     assert_eq!(lines(&first, &tree), [2, 3]);
-    let told = "xhist: code that a build script made was not known; it is recorded now; building again";
-    first.check(first.stderr.contains(told), "the reason of the second build");
+    let reason = "xhist: code that a build script made was not known; it is recorded now; building again";
+    first.check(first.stderr.contains(reason), "the reason of the second build");
     first.check(!first.stderr.contains("not recorded"), "all is recorded");
 
     let again = run(&tree).done().expect(10);

@@ -176,8 +176,8 @@ fn not_recorded() {
     let tree = Tree::empty("parts");
     let dependencies = "[dependencies]\nutil = { path = \"../util\" }\n";
     tree.write("ws/Cargo.toml", &manifest("app", dependencies));
-    tree.write("ws/build.rs", "fn main() {\n    let out = std::env::var(\"OUT_DIR\").unwrap();\n    std::fs::write(format!(\"{out}/made.rs\"), \"pub fn made() -> u32 { let one = 1; one }\").unwrap();\n    println!(\"cargo::rerun-if-changed=build.rs\");\n}\n");
-    tree.write("ws/src/main.rs", "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\nfn main() {\n    println!(\"{}\", util::one() + made());\n}\n");
+    tree.write("ws/build.rs", "fn main() {\n    let out = std::env::var(\"OUT_DIR\").unwrap();\n    std::fs::write(format!(\"{out}/made.rs\"), \"{ fn made() -> u32 { let one = 1; one } made() }\").unwrap();\n    println!(\"cargo::rerun-if-changed=build.rs\");\n}\n");
+    tree.write("ws/src/main.rs", "fn main() {\n    let made: u32 = include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n    println!(\"{}\", util::one() + made);\n}\n");
     tree.write("util/Cargo.toml", &manifest("util", "[dependencies]\ndeeper = { path = \"../deeper\" }\n"));
     tree.write("util/src/lib.rs", "pub fn one() -> u32 {\n    let one = deeper::one();\n    one\n}\n");
     tree.write("deeper/Cargo.toml", &manifest("deeper", ""));
