@@ -30,6 +30,8 @@ use xhist_history::typed;
 
 /// Without a key, this is how often a recording that grows is drawn.
 const PAUSE: Duration = Duration::from_millis(200);
+/// The shortest wait: without any, the terminal is not read.
+const AT_ONCE: Duration = Duration::from_millis(1);
 
 /// Why there is no view.
 #[derive(Debug)]
@@ -148,7 +150,7 @@ pub fn run(
         // Keys that came while it drew are carried out before it draws again.
         let mut wait = PAUSE;
         while event::poll(wait)? {
-            wait = Duration::ZERO;
+            wait = AT_ONCE;
             match event::read()? {
                 Event::Key(key) if key.kind != KeyEventKind::Release => pressed.extend(name(key)),
                 Event::Resize(..) => must_draw = true,
