@@ -11,6 +11,7 @@ use super::seed;
 use crate::command::Command;
 use crate::config;
 use crate::error::Error;
+use crate::facts::sum;
 use crate::plan::{self, Recorder, write_if_changed};
 use crate::workspace::Workspace;
 
@@ -77,9 +78,7 @@ fn stamp(path: &Path) -> Option<(u64, SystemTime)> {
 }
 
 fn hash(text: &str) -> u64 {
-    let mut hash = qs_core::map::Hash::new();
-    hash.update(text.as_bytes());
-    hash.finish()
+    sum(text.as_bytes())
 }
 
 /// A hash as names and the map have it.

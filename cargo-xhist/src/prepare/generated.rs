@@ -12,7 +12,7 @@ use crate::plan::{FoundFile, GeneratedFile, write_if_changed};
 const LIST: &str = "generated";
 
 /// The files that are still there.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct Generated {
     files: BTreeSet<FoundFile>,
     list: PathBuf,

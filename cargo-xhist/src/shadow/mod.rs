@@ -44,7 +44,7 @@ impl<'a> Shadow<'a> {
 
     /// Writes one instrumented file. Links come later, in [`Shadow::link`].
     pub(crate) fn write(&self, path: &Path, text: &[u8]) -> Result<(), Error> {
-        write_if_changed(&shadow_of(self.root, path), text)
+        write_if_changed(&self.place_of(path), text)
     }
 
     /// Links everything beside the `written` files on the way up to their base, and `data` files elsewhere. Removes links
@@ -74,12 +74,12 @@ impl<'a> Shadow<'a> {
         for path in data.iter().filter(|path| self.base_of(path).is_none()) {
             facts.push(Fact::presence(path));
             self.make_dirs(path)?;
-            let link = shadow_of(self.root, path);
+            let link = self.place_of(path);
             if link.symlink_metadata().is_err() && path.exists() {
                 make_link(path, &link)?;
             }
         }
-        facts.extend(directories.keys().map(|directory| Fact::made(&shadow_of(self.root, directory))));
+        facts.extend(directories.keys().map(|directory| Fact::made(&self.place_of(directory))));
         Ok(facts)
     }
 
@@ -98,7 +98,7 @@ impl<'a> Shadow<'a> {
     /// Makes the shadow's directories down to the file, in place of links that an earlier run made.
     fn make_dirs(&self, path: &Path) -> Result<(), Error> {
         let Some(directory) = path.parent() else { return Ok(()) };
-        let shadow = shadow_of(self.root, directory);
+        let shadow = self.place_of(directory);
         for part in shadow.ancestors().take_while(|part| *part != self.root) {
             if part.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
                 std::fs::remove_file(part).map_err(Error::file("replace", part))?;
@@ -108,7 +108,7 @@ impl<'a> Shadow<'a> {
     }
 
     fn link_directory(&self, directory: &Path, real: &BTreeSet<PathBuf>) -> Result<(), Error> {
-        let mirror = shadow_of(self.root, directory);
+        let mirror = self.place_of(directory);
         let mut names = BTreeSet::new();
         for entry in std::fs::read_dir(directory).map_err(Error::file("read", directory))? {
             let entry = entry.map_err(Error::file("read", directory))?;

@@ -39,10 +39,13 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let plan = WrapperPlan::beside(Path::new(wrapper));
     let users = plan.as_ref().and_then(|plan| plan.user_member_wrapper.clone()).filter(|_| is_member);
     let program = users.as_ref().unwrap_or(rustc);
-    let mut command = Command::new(program);
-    command.args(users.as_ref().map(|_| rustc));
-    // A procedural macro may link instrumented members; what runs in the compiler is not recorded.
-    command.env("XHIST", "off");
+    let compiler = || {
+        let mut command = Command::new(program);
+        // A procedural macro may link instrumented members; what runs in the compiler is not recorded.
+        command.args(users.as_ref().map(|_| rustc)).env("XHIST", "off");
+        command
+    };
+    let mut command = compiler();
     let freed = plan.as_ref().map(|plan| plan.freed.clone()).unwrap_or_default();
     let run = |command: &mut Command| match freed.is_empty() {
         true => command.status(),
@@ -63,12 +66,7 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     }
     let (wrapper, dep_info) = (Path::new(wrapper), dep_info(&args));
     let variables = [(MAP_HASH, &call.plan.map_hash), (FILE_NAMES, &call.plan.file_names)];
-    command.envs(variables);
-    let expand = |list: &Path| {
-        let mut command = Command::new(program);
-        command.args(users.as_ref().map(|_| rustc)).env("XHIST", "off").envs(variables);
-        generated::expand(&mut command, &call.arguments(&args), list)
-    };
+    let expand = |list: &Path| generated::expand(compiler().envs(variables), &call.arguments(&args), list);
     let out_dir = dep_info.as_ref().map(|path| generated::out_dir(&call.plan, wrapper, path, expand));
     let copy = match (&dep_info, out_dir) {
         (Some(path), Some(OutDir::Unknown(files))) if generated::ask(wrapper, path, &files).is_ok() => {
@@ -81,7 +79,7 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     };
     let has_copy = copy.is_some();
     command.envs(copy.map(|directory| ("OUT_DIR", directory)));
-    let status = match run(command.args(call.arguments(&args))) {
+    let status = match run(command.args(call.arguments(&args)).envs(variables)) {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };

@@ -311,17 +311,16 @@ impl CallStack {
         let structure = &self.structure;
         self.frames_of(index).iter().any(|frame| {
             let info = structure.info(frame.statement);
-            let has = |is: fn(CallKind, u32) -> bool, of| {
-                structure.calls(frame.statement).iter().any(|call| is(call.kind, of))
-            };
-            let is_call = |kind, of| {
-                kind == CallKind::Operator(of) || !matches!(kind, CallKind::Struct | CallKind::Operator(_))
+            let has_call = || {
+                structure.calls(frame.statement).iter().any(|call| match call.kind {
+                    CallKind::Operator(of) => known.implicit == Implicit::ByOperator(of),
+                    kind => kind != CallKind::Struct,
+                })
             };
             match known.implicit {
                 Implicit::Never => false,
                 Implicit::Anywhere => true,
-                Implicit::ByCall => has(is_call, NONE),
-                Implicit::ByOperator(of) => has(is_call, of),
+                Implicit::ByCall | Implicit::ByOperator(_) => has_call(),
                 Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
             }
         })

@@ -50,12 +50,8 @@ impl Structure {
         if calls.iter().any(|call| name.is_meant(*call, caller, is_meant) && is_named(call.kind)) {
             return None;
         }
-        let operator = match self.body(body).implicit {
-            Implicit::ByOperator(of) => Some(of),
-            _ => None,
-        };
         let may_call = calls.iter().any(|call| match call.kind {
-            CallKind::Operator(of) => Some(of) == operator,
+            CallKind::Operator(of) => self.body(body).implicit == Implicit::ByOperator(of),
             CallKind::Struct | CallKind::Question => false,
             _ => {
                 call.is_unknown() || call.kind == CallKind::StdMacro || name.is_meant(*call, caller, is_meant)

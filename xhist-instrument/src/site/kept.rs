@@ -2,14 +2,15 @@
 
 use crate::site::analysis::Analysis;
 use crate::site::packed::Packed;
+use crate::text::fingerprint;
 
 impl Analysis {
     /// The analysis as bytes, with a sum in front.
     pub fn to_bytes(&self) -> Vec<u8> {
         let packed = Packed::new(self);
-        let mut bytes = sum(&[]).to_le_bytes().to_vec();
+        let mut bytes = fingerprint(&[]).to_le_bytes().to_vec();
         bytes = postcard::to_extend(&(packed.rows(), self), bytes).expect("a vector grows");
-        let sum = sum(&bytes[8..]).to_le_bytes();
+        let sum = fingerprint(&bytes[8..]).to_le_bytes();
         bytes[..8].copy_from_slice(&sum);
         bytes
     }
@@ -17,7 +18,7 @@ impl Analysis {
     /// Reads what [`Analysis::to_bytes`] wrote. `None` for other bytes.
     pub fn from_bytes(bytes: &[u8]) -> Option<Analysis> {
         let (known, rest) = bytes.split_first_chunk()?;
-        if u64::from_le_bytes(*known) != sum(rest) {
+        if u64::from_le_bytes(*known) != fingerprint(rest) {
             return None;
         }
         let ((sites, values), analysis): ((&[u8], &[u8]), Analysis) = postcard::from_bytes(rest).ok()?;
@@ -25,10 +26,6 @@ impl Analysis {
         let (sites, values) = (packed.iter().collect(), packed.values().collect());
         Some(Analysis { sites, values, ..analysis })
     }
-}
-
-fn sum(bytes: &[u8]) -> u64 {
-    crate::text::fingerprint(bytes)
 }
 
 #[cfg(test)]

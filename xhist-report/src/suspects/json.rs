@@ -56,20 +56,17 @@ impl SuspectFindings<'_> {
                 })
             })
             .collect();
+        let name = |test: usize| self.tests.tests[test].name.as_str();
         let nearest: Vec<Value> = self
             .ranking
             .nearest
             .iter()
-            .map(|(failed, passed)| {
-                let name = |test: usize| self.tests.tests[test].name.as_str();
-                json!({ "failed": name(*failed), "passed": name(*passed) })
-            })
+            .map(|(failed, passed)| json!({ "failed": name(*failed), "passed": name(*passed) }))
             .collect();
         let not_run: Vec<Value> = self
             .not_run()
             .iter()
             .map(|not_run| {
-                let name = |test: usize| self.tests.tests[test].name.as_str();
                 let place = |number: &u32| {
                     let site = self.site(*number);
                     let function = &self.program.functions[site.function as usize].path;

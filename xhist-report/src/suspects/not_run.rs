@@ -23,13 +23,13 @@ pub struct NotRun {
 /// Finds them for each pair of a failed test and the passed test most like it. Only the first line of each way counts: the
 /// statement around it, or the one in front of it, ran in the failed test.
 pub fn not_run(program: &ProgramSites, tests: &[Test], nearest: &[(usize, usize)]) -> Vec<NotRun> {
-    let before = before(program);
+    let in_front = program.in_front();
     let of_pair = |&(failed, passed): &(usize, usize)| {
         let ran = &tests[failed].ran;
         let age = ages(program, &tests[failed]);
         let is_own = |site: &u32| program.sites[*site as usize].role == Role::Own && !ran.contains(*site);
         let turns = tests[passed].ran.iter().filter(is_own).filter_map(|site| {
-            let turn = turn(program, &before, ran, site)?;
+            let turn = turn(program, &in_front, ran, site)?;
             Some((age.get(&turn).copied().unwrap_or(u32::MAX), site))
         });
         let mut turns: Vec<(u32, u32)> = turns.collect();
@@ -40,21 +40,10 @@ pub fn not_run(program: &ProgramSites, tests: &[Test], nearest: &[(usize, usize)
     nearest.iter().filter_map(of_pair).collect()
 }
 
-/// For each site the one in front of it, inside the same statement of the same function.
-fn before(program: &ProgramSites) -> Vec<Option<u32>> {
-    let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
-    let sites = program.sites.iter().enumerate();
-    sites.map(|(index, site)| last.insert((site.parent, site.function), index as u32)).collect()
-}
-
-/// Where a run turned away from a site: the statement in front of it, or the one around it if the site is the first in there
-/// or what is in front did not run either.
-fn turn(program: &ProgramSites, before: &[Option<u32>], ran: &SiteSet, site: u32) -> Option<u32> {
-    let did_run = |site: &u32| ran.contains(*site);
-    match before[site as usize] {
-        Some(before) => Some(before).filter(did_run),
-        None => program.sites[site as usize].parent.filter(did_run),
-    }
+/// Where a run turned away from a site: the statement in front of it, or the one around it if the site is the first in there.
+/// `None` if that did not run either.
+fn turn(program: &ProgramSites, in_front: &[Option<u32>], ran: &SiteSet, site: u32) -> Option<u32> {
+    in_front[site as usize].or(program.sites[site as usize].parent).filter(|turn| ran.contains(*turn))
 }
 
 /// How many of the program's own lines ran since each ran last.

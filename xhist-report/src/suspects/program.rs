@@ -110,6 +110,13 @@ impl ProgramSites {
         program
     }
 
+    /// For each site the one in front of it, inside the same statement of the same function.
+    pub fn in_front(&self) -> Vec<Option<u32>> {
+        let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
+        let sites = (0..).zip(&self.sites);
+        sites.map(|(index, site)| last.insert((site.parent, site.function), index)).collect()
+    }
+
     /// Finds the parents of the sites of one file, which start at this one.
     fn nest(&mut self, first: usize) {
         let mut order: Vec<usize> = (first..self.sites.len()).collect();

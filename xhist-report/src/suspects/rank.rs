@@ -148,13 +148,10 @@ fn add_branches(
     totals: TestTotals,
     evidence: &mut [SiteEvidence],
 ) -> Vec<(u32, u32)> {
-    let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
-    let mut pairs: Vec<(u32, u32)> = Vec::new();
-    for (index, site) in program.sites.iter().enumerate() {
-        let index = index as u32;
-        pairs.extend(site.parent.map(|parent| (parent, index)));
-        pairs.extend(last.insert((site.parent, site.function), index).map(|before| (before, index)));
-    }
+    let sites = (0..).zip(program.sites.iter().zip(program.in_front()));
+    let pairs = sites.flat_map(|(index, (site, before))| {
+        [site.parent, before].into_iter().flatten().map(move |condition| (condition, index))
+    });
     let mut decided = Vec::new();
     for (condition, branch) in pairs {
         let (of_condition, of_branch) = (evidence[condition as usize], evidence[branch as usize]);

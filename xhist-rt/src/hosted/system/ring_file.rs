@@ -178,7 +178,7 @@ impl RingFile {
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
     /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
     fn reserve(self, offset: u64, len: usize) -> bool {
-        let was_cut = LATEST.file().is_same(self) && LATEST.is_cut();
+        let was_cut = LATEST.file().is_same(self) && LATEST.is_cut() == Some(true);
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {
             LATEST.keep(self, offset + len as u64);
@@ -252,24 +252,21 @@ impl Latest {
         }
     }
 
-    /// Whether the file is shorter than it was. Returns false if the program has closed its descriptor.
-    fn is_cut(&self) -> bool {
+    /// Whether the file is shorter than it was. `None` if the program has closed its descriptor.
+    fn is_cut(&self) -> Option<bool> {
         // The length is read first: another thread may make the file longer meanwhile.
         let (file, len) = (self.file(), self.len.load(Ordering::Relaxed));
         // SAFETY: `stat` is writable.
-        let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) });
-        stat.is_ok_and(|stat| identity_of(&stat) == (file.device, file.inode) && (stat.st_size as u64) < len)
+        let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) }).ok()?;
+        (identity_of(&stat) == (file.device, file.inode)).then_some((stat.st_size as u64) < len)
     }
 }
 
 /// Makes the file as long as it was before another process cut it, and fills its holes if asked to. Returns whether it
 /// was shorter; `None` if it cannot grow.
 fn grow_again(fills_holes: bool) -> Option<bool> {
-    let (file, is_shorter) = (LATEST.file(), LATEST.is_cut());
-    if !file.is_open() {
-        return None;
-    }
-    let len = LATEST.len.load(Ordering::Relaxed) as usize;
+    let is_shorter = LATEST.is_cut()?;
+    let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed) as usize);
     (!is_shorter && !fills_holes || file.reserve_bytes(0, len)).then_some(is_shorter)
 }
 
