@@ -48,6 +48,14 @@ const top = (page) =>
     return `${text(".label")} ${text(".file-name")}:${text(".line-number").split(":")[0]}`;
   });
 
+/** Presses a button in the page's own turn: the editor draws its toolbar again at any time, and an element of before is dead. */
+const press = (page, selector) =>
+  page.waitForFunction((of) => {
+    const button = document.querySelector(of);
+    button?.click();
+    return Boolean(button);
+  }, {}, selector);
+
 /** Waits until a value changes, and returns it. */
 async function changed(read, before) {
   for (const end = Date.now() + PATIENCE; Date.now() < end; ) {
@@ -81,7 +89,7 @@ try {
   await page.waitForSelector(".debug-call-stack .stack-frame");
   const frames = [await changed(() => top(page), "")];
   for (let step = 0; step < Number(steps); step++) {
-    await page.click(".debug-toolbar .codicon-debug-step-back");
+    await press(page, ".debug-toolbar .codicon-debug-step-back:not(.disabled)");
     frames.push(await changed(() => top(page), frames.at(-1)));
   }
   await page.waitForSelector(".debug-variables .expression");

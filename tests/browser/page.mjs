@@ -84,6 +84,7 @@ const SCENES = {
     const calls = () => page.evaluate(() => xhist.calls.visible.length);
     const all = await calls();
     await page.click("#calls .row .fold");
+    await rest(page);
     assert.equal(await calls(), 1);
     await page.click("#calls .row .fold");
     assert.equal(await calls(), all);
