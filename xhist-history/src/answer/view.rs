@@ -27,12 +27,12 @@ const BEFORE: u64 = u64::MAX;
 /// Parts of the lines that suspects take at most, with the calls that lead to them: 3 of 4.
 const FOR_SUSPECTS: (usize, usize) = (3, 4);
 
+/// The last rank of the suspects that no fold hides.
+const NEVER_FOLDED: usize = 3;
+
 /// Interruptions that are shown at most, and the parts around each.
 const INTERRUPTIONS: usize = 3;
 const AROUND_INTERRUPTION: usize = 2;
-
-/// Lines of one rank: they always run together.
-const LINES_OF_RANK: usize = 3;
 
 /// What an answer should show.
 #[derive(Clone, Copy, Debug)]
@@ -255,12 +255,7 @@ impl View<'_> {
     /// Shows suspects where they ran last, each with the statements that led to it, while there is room.
     fn add_suspects(&mut self) {
         let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
-        let mut of_rank: HashMap<usize, usize> = HashMap::new();
         for suspect in self.wanted.suspects {
-            let shown = of_rank.entry(suspect.rank).or_default();
-            if *shown == LINES_OF_RANK {
-                continue;
-            }
             let place = (suspect.file, suspect.line);
             let mut path = Vec::new();
             let calls = self.open.iter().rev().chain([self.before]);
@@ -278,13 +273,11 @@ impl View<'_> {
             for (call, parts) in path {
                 self.islands.entry(call).or_default().extend(parts);
             }
-            // Those of the first rank may take all lines.
-            let most = if suspect.rank == 1 { self.wanted.lines } else { most };
+            // The first ones may take all lines.
+            let most = if suspect.rank <= NEVER_FOLDED { self.wanted.lines } else { most };
             if self.draw().rows.len() > most {
                 self.islands = islands;
-                continue;
             }
-            *shown += 1;
         }
     }
 

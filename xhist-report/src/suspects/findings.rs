@@ -29,9 +29,10 @@ impl SuspectFindings<'_> {
     pub fn counts(&self, suspect: &Suspect) -> String {
         let (counts, totals) = (suspect.evidence.counts, self.ranking.totals);
         let failed = format!("{}/{}", counts.failed, totals.failed);
+        let mark = suspect.mark.map_or(String::new(), |number| format!(" {}", mark(number)));
         match totals.passed {
-            0 => format!(" [{failed}]"),
-            passed => format!(" [{failed} {}/{passed}]", counts.passed),
+            0 => format!(" [{failed}{mark}]"),
+            passed => format!(" [{failed} {}/{passed}{mark}]", counts.passed),
         }
     }
 
@@ -52,32 +53,24 @@ impl SuspectFindings<'_> {
 
     /// The lines of all suspects that are not code of tests.
     pub fn own_lines(&self, map_hash: u64) -> Vec<SuspectLine> {
-        let suspects = self.ranking.ranked();
-        let sites = suspects.flat_map(|(rank, suspect)| suspect.sites.iter().map(move |site| (rank, *site)));
-        let own = sites.filter(|(_, site)| self.site(*site).role == Role::Own);
-        own.map(|(rank, site)| SuspectLine {
-            map_hash,
-            file: self.site(site).file,
-            line: self.site(site).line,
-            rank,
-        })
-        .collect()
+        let own = self.ranking.ranked().map(|(rank, suspect)| (rank, self.site(suspect.site)));
+        let own = own.filter(|(_, site)| site.role == Role::Own);
+        own.map(|(rank, site)| SuspectLine { map_hash, file: site.file, line: site.line, rank }).collect()
     }
 
     /// Every site with its rank, for views.
     pub fn rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
-        let suspects = self.ranking.ranked();
-        let sites = suspects.flat_map(|found| found.1.sites.iter().map(move |site| (found, *site)));
-        sites
-            .map(|((rank, suspect), number)| {
-                let site = self.site(number);
+        self.ranking
+            .ranked()
+            .map(|(rank, suspect)| {
+                let site = self.site(suspect.site);
                 SuspectRow {
                     rank,
                     score: suspect.evidence.value,
                     path: self.names.shown_path(site.file).unwrap_or_default().to_owned(),
                     line: site.line,
                     function: self.shown_function(site.function),
-                    text: lines(number, site.line),
+                    text: lines(suspect.site, site.line),
                 }
             })
             .collect()
@@ -101,6 +94,13 @@ impl SuspectFindings<'_> {
             false => function.path.clone(),
         }
     }
+}
+
+/// The mark of lines that always ran together: a to z, then aa.
+pub fn mark(number: usize) -> String {
+    let last = char::from(b'a' + (number % 26) as u8);
+    let front = (number / 26).checked_sub(1).map_or(String::new(), mark);
+    format!("{front}{last}")
 }
 
 /// With two digits.

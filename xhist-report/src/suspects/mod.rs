@@ -3,6 +3,7 @@
 //! [`run`] reads the tests of a run, [`mod@rank`] ranks their sites, and [`text`], [`json`] and [`sarif`] print them.
 
 mod bits;
+mod clusters;
 mod findings;
 mod formula;
 mod history;
@@ -32,7 +33,7 @@ use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
-use self::text_weight::text_weight;
+use self::text_weight::TextEvidence;
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
@@ -102,8 +103,12 @@ pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_
 pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
     let options = brief(directory, ranks, &MapPlaces::default(), &[]);
     let mut nowhere = io::sink();
-    let found =
-        ranked(&options, &mut Notes::new(&mut nowhere), |findings, map_hash, _| findings.own_lines(map_hash));
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, map_hash, _| {
+        let mut lines: Vec<SuspectLine> =
+            clusters.iter().flat_map(|findings| findings.own_lines(map_hash)).collect();
+        lines.sort_by_key(|line| line.rank);
+        lines
+    });
     found.ok().flatten().unwrap_or_default()
 }
 
@@ -116,7 +121,9 @@ pub fn started_processes(directory: &Path) -> Vec<Vec<StartedProcess>> {
 pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> Vec<SuspectRow> {
     let options = brief(directory, ranks, maps, source_roots);
     let mut nowhere = io::sink();
-    let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, lines| findings.rows(lines));
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, lines| {
+        clusters.iter().flat_map(|findings| findings.rows(lines)).collect()
+    });
     found.ok().flatten().unwrap_or_default()
 }
 
@@ -124,8 +131,9 @@ pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[Pa
 pub fn failing_rings(directory: &Path) -> HashMap<String, (PathBuf, usize)> {
     let options = brief(directory, 1, &MapPlaces::default(), &[]);
     let mut nowhere = io::sink();
-    let found = ranked(&options, &mut Notes::new(&mut nowhere), |findings, _, _| {
-        let failed = findings.tests.tests.iter().filter(|test| test.failed && !findings.tests.are_crashes);
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, _| {
+        let tests = clusters.first().map(|findings| findings.tests).filter(|tests| !tests.are_crashes);
+        let failed = tests.into_iter().flat_map(|tests| &tests.tests).filter(|test| test.failed);
         let ring =
             |test: &Test| test.ring.clone().map(|(ring, path)| (test.name.clone(), (path, ring.number)));
         failed.filter_map(ring).collect()
@@ -152,27 +160,29 @@ fn suspects(
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
 ) -> Result<ExitCode, RunError> {
-    let written = ranked(options, notes, |findings, _, lines| {
+    let written = ranked(options, notes, |clusters, _, lines| {
         match options.format {
             SuspectFormat::Text if options.brief => {
-                let failed = findings.ranking.nearest.first().map(|(failed, _)| *failed);
-                let test = failed.map(|failed| findings.tests.tests[failed].name.as_str());
-                findings.brief_text(&hints(&options.directory, test), lines, out)?;
+                let nearest = clusters.iter().find_map(|findings| {
+                    let (failed, _) = findings.ranking.nearest.first()?;
+                    Some(findings.tests.tests[*failed].name.as_str())
+                });
+                text::brief_text(clusters, &hints(&options.directory, nearest), lines, out)?;
             }
-            SuspectFormat::Text => findings.text(lines, out)?,
-            SuspectFormat::Json => writeln!(out, "{:#}", findings.json(lines))?,
-            SuspectFormat::Sarif => writeln!(out, "{:#}", findings.sarif(lines))?,
+            SuspectFormat::Text => text::text(clusters, lines, out)?,
+            SuspectFormat::Json => writeln!(out, "{:#}", json::json(clusters, lines))?,
+            SuspectFormat::Sarif => writeln!(out, "{:#}", sarif::sarif(clusters, lines))?,
         }
         out.flush()
     })?;
     Ok(written.map_or(ExitCode::Usage, |written| outcome(written, notes)))
 }
 
-/// Ranks the statements of a run. `None` if there is no map.
+/// Ranks the statements of a run, for each cluster of failed tests apart. `None` if there is no map.
 fn ranked<T>(
     options: &SuspectOptions,
     notes: &mut Notes<'_>,
-    then: impl FnOnce(&SuspectFindings<'_>, u64, SuspectText<'_>) -> T,
+    then: impl FnOnce(&[SuspectFindings<'_>], u64, SuspectText<'_>) -> T,
 ) -> Result<Option<T>, RunError> {
     let run = RecordedRun::read(&options.directory)?;
     let hash = run.map_hash()?;
@@ -180,7 +190,7 @@ fn ranked<T>(
     let ring = Ring::of_map(hash);
     let Ok(maps) = Maps::load(&[&ring], &reading, notes) else { return Ok(None) };
     let (map, names) = maps.of(&ring);
-    let program = ProgramSites::of(names);
+    let program = run.program(names);
     if program.sites.is_empty() {
         return Err(RunError::NoMap(hash));
     }
@@ -193,17 +203,27 @@ fn ranked<T>(
     };
     let mut weigh = |site: u32| {
         let line = program.sites[site as usize].line;
-        texts(site, line, notes).map_or(0.5, |text| text_weight(&text))
+        TextEvidence::of(texts(site, line, notes).as_deref())
     };
-    let mut ranking = rank(&program, &found.tests, &mut weigh);
-    ranking.suspects.truncate(options.limit);
+    let mut rankings: Vec<Ranking> = Vec::new();
+    for failed in clusters::clusters(&program, &found.tests) {
+        let mut ranking = rank(&program, &found.tests, &failed, &mut weigh);
+        ranking.suspects.truncate(options.limit);
+        rankings.push(ranking);
+    }
     let values = match options.brief {
         true => HashMap::new(),
-        false => values(&found, &ranking, &program, (map, names), (&reading, notes)),
+        false => values(&found, &rankings, &program, (map, names), (&reading, notes)),
     };
     let mut lines = |site: u32, line: u32| texts(site, line, notes).unwrap_or_default();
-    let findings =
-        SuspectFindings { program: &program, names, tests: &found, ranking: &ranking, values: &values };
+    let findings = rankings.iter().map(|ranking| SuspectFindings {
+        program: &program,
+        names,
+        tests: &found,
+        ranking,
+        values: &values,
+    });
+    let findings: Vec<SuspectFindings<'_>> = findings.collect();
     let done = then(&findings, hash, &mut lines);
     if !options.brief {
         sources.report_changed(notes);
@@ -214,14 +234,14 @@ fn ranked<T>(
 /// Values behind the last execution of each suspect, in the first failed test that has any.
 fn values(
     found: &Tests,
-    ranking: &Ranking,
+    rankings: &[Ranking],
     program: &ProgramSites,
     names: (usize, &Names),
     (reading, notes): (&ReadOptions, &mut Notes<'_>),
 ) -> HashMap<u32, Vec<ShownValue>> {
     let mut readers: HashMap<&Path, ValueReader> = HashMap::new();
     let mut shown = HashMap::new();
-    for site in ranking.suspects.iter().flat_map(|suspect| &suspect.sites) {
+    for site in rankings.iter().flat_map(|ranking| &ranking.suspects).map(|suspect| &suspect.site) {
         let recorded = found
             .tests
             .iter()

@@ -89,7 +89,7 @@ pub fn nearest_passed(
     let ring = Ring::of_map(hash);
     let maps = Maps::load(&[&ring], options, notes).map_err(|_| NearestError::UnreadableMap)?;
     let (_, names) = maps.of(&ring);
-    let program = ProgramSites::of(names);
+    let program = run.program(names);
     if program.sites.is_empty() {
         return Err(NearestError::Run(RunError::NoMap(hash)));
     }

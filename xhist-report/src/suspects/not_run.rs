@@ -27,7 +27,10 @@ pub fn not_run(program: &ProgramSites, tests: &[Test], nearest: &[(usize, usize)
     let of_pair = |&(failed, passed): &(usize, usize)| {
         let ran = &tests[failed].ran;
         let age = ages(program, &tests[failed]);
-        let is_own = |site: &u32| program.sites[*site as usize].role == Role::Own && !ran.contains(*site);
+        let is_own = |site: &u32| {
+            let known = &program.sites[*site as usize];
+            known.role == Role::Own && !known.is_initializer && !ran.contains(*site)
+        };
         let turns = tests[passed].ran.iter().filter(is_own).filter_map(|site| {
             let turn = turn(program, &in_front, ran, site)?;
             Some((age.get(&turn).copied().unwrap_or(u32::MAX), site))
@@ -67,6 +70,7 @@ mod tests {
             col: 1,
             function: 0,
             role: Role::Own,
+            is_initializer: false,
             parent: *parent,
         };
         let mut program = ProgramSites::default();

@@ -1,10 +1,10 @@
 //! The sites of a program: lines with a statement, the function of each, and whether it is test code or a dependency's.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use qs_core::record::Statement;
 
-use xhist_history::model::Names;
+use xhist_history::model::{BodyKind, CodeBody, Names};
 
 /// Whose code a site is. The mistake is most often in the first of these.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -32,6 +32,8 @@ pub struct Site {
     pub function: u32,
     /// Whose code it is.
     pub role: Role,
+    /// It is in the initializer of a static or a constant: it counts for the test that came first, whatever that tests.
+    pub is_initializer: bool,
     /// The innermost site whose statement contains this one, in the same function.
     pub parent: Option<u32>,
 }
@@ -74,10 +76,15 @@ impl ProgramSites {
         for file in names.files() {
             let Some(path) = names.path(file) else { continue };
             let first = program.sites.len();
+            let bodies = names.code(file).map_or(&[][..], |code| &code.bodies);
+            let is_named =
+                |body: &&CodeBody| matches!(body.kind, BodyKind::Function | BodyKind::AsyncFunction);
+            let named: HashSet<&str> = bodies.iter().filter(is_named).map(|body| &*body.path).collect();
             let statements = names.described(file).zip(names.statements(file));
             for (statement, span) in statements.filter(|(statement, _)| statement.recorded) {
                 let function = Function { file, path: statement.function.to_owned() };
                 let role = role(path, &function.path);
+                let is_initializer = !bodies.is_empty() && !named.contains(&*function.path);
                 let number = *functions.entry(function).or_insert_with_key(|function| {
                     program.functions.push(function.clone());
                     program.functions.len() as u32 - 1
@@ -93,6 +100,7 @@ impl ProgramSites {
                         col,
                         function: number,
                         role,
+                        is_initializer,
                         parent: None,
                     });
                 } else {
@@ -108,6 +116,17 @@ impl ProgramSites {
             program.nest(first);
         }
         program
+    }
+
+    /// Marks the functions that are tests outside of test modules, by the names of the run's tests.
+    pub fn mark_tests(&mut self, names: &Names, tests: &HashSet<&str>) {
+        let is_test = |function: &Function| {
+            let file = names.path(function.file).unwrap_or_default();
+            tests.contains(&*format!("{}{}", module(file), function.path))
+        };
+        let are_tests: Vec<bool> = self.functions.iter().map(is_test).collect();
+        let of_tests = self.sites.iter_mut().filter(|site| are_tests[site.function as usize]);
+        of_tests.filter(|site| site.role == Role::Own).for_each(|site| site.role = Role::Test);
     }
 
     /// For each site the one in front of it, inside the same statement of the same function.
@@ -148,6 +167,14 @@ impl ProgramSites {
     pub fn at(&self, file: u16, line: u32) -> Option<u32> {
         self.by_place.get(&(file, line)).copied()
     }
+}
+
+/// The module that a file of a crate usually is, with `::` behind it; empty for the root.
+fn module(file: &str) -> String {
+    let file = file.rsplit_once("src/").map_or(file, |(_, below)| below);
+    let path = file.strip_suffix(".rs").unwrap_or(file).split('/');
+    let modules: Vec<&str> = path.filter(|name| !matches!(*name, "lib" | "main" | "mod")).collect();
+    modules.into_iter().map(|module| format!("{module}::")).collect()
 }
 
 /// Directories of test code, from the root of a package.
@@ -205,6 +232,18 @@ mod tests {
         assert_eq!(program.site(Statement { file: 1, line: 4 }, &names), None);
         assert_eq!(program.sites[2].role, Role::Test);
         assert_eq!(program.at(1, 8), Some(2));
+    }
+
+    #[test]
+    fn a_test_outside_of_a_test_module_is_known_by_its_name() {
+        let map = MAP.replace("src/a.rs", "src/b/mod.rs");
+        let names = Names::parse(map.as_bytes());
+        let mut program = ProgramSites::of(&names);
+        program.mark_tests(&names, &["f", "a::f"].into_iter().collect());
+        assert_eq!(program.sites[0].role, Role::Own, "of another module");
+        program.mark_tests(&names, &["b::f"].into_iter().collect());
+        assert_eq!(program.sites[0].role, Role::Test);
+        assert_eq!((module("src/lib.rs"), module("a/src/b/c.rs")), (String::new(), "b::c::".to_owned()));
     }
 
     #[test]

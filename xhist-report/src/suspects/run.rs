@@ -7,8 +7,9 @@ use std::path::{Path, PathBuf};
 use super::bits::SiteSet;
 use super::history::{FailureHistory, TestedCode};
 use super::processes::{Owners, TestOwner};
+use super::program::ProgramSites;
 use super::spectra::{Spectra, ThreadSpectrum};
-use xhist_history::model::{Ring, visible};
+use xhist_history::model::{Names, Ring, visible};
 use xhist_history::ring::{self, Placed};
 use xhist_history::runs::record::{FILE, RunRecord, RunRecordError, TestOutcome, TestRecord, is_thread_of};
 use xhist_history::source::Image;
@@ -146,6 +147,15 @@ impl RecordedRun {
         let last = run.started().into_iter().filter_map(|mut started| Some(started.pop()?.file));
         run.rings.extend(last.take(MAX_HISTORIES).filter_map(RingFile::read).collect::<Vec<_>>());
         Ok(run)
+    }
+
+    /// The sites of its programs, by their map.
+    pub fn program(&self, names: &Names) -> ProgramSites {
+        let mut program = ProgramSites::of(names);
+        let threads = self.spectra.threads.iter().filter(|thread| thread.may_be_test());
+        let listed = self.record.tests.iter().map(|test| &*test.name);
+        program.mark_tests(names, &threads.map(|thread| &*thread.name).chain(listed).collect());
+        program
     }
 
     /// The hash of the map of its programs.

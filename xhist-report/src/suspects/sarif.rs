@@ -6,71 +6,67 @@ use super::findings::{SuspectFindings, SuspectText, rounded, shown_value};
 use super::formula;
 use super::program::Site;
 
-/// Most other lines of a suspect.
-const LINES: usize = 7;
 /// Most sites of a history: GitHub shows no more.
 const STEPS: usize = 100;
 
+/// The suspects of all clusters, and the history of a failed test as the code flow of the first one.
+pub fn sarif(clusters: &[SuspectFindings<'_>], lines: SuspectText<'_>) -> Value {
+    let results: Vec<Value> = clusters.iter().flat_map(|findings| findings.results(lines)).collect();
+    json!({
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [{
+            "tool": { "driver": {
+                "name": "xhist-report",
+                "version": env!("CARGO_PKG_VERSION"),
+                "informationUri": env!("CARGO_PKG_REPOSITORY"),
+                "rules": [{
+                    "id": "xhist/suspect",
+                    "shortDescription": { "text": "A statement that failed tests run and passed tests do not" },
+                }],
+            } },
+            "results": results,
+        }],
+    })
+}
+
 impl SuspectFindings<'_> {
-    /// The suspects, and the history of a failed test as the code flow of the first one.
-    pub fn sarif(&self, lines: SuspectText<'_>) -> Value {
-        let results: Vec<Value> = self
-            .ranking
+    fn results(&self, lines: SuspectText<'_>) -> Vec<Value> {
+        self.ranking
             .ranked()
             .map(|(rank, suspect)| {
-                let first = suspect.sites[0];
-                let function = self.shown_function(self.site(first).function);
+                let site = self.site(suspect.site);
+                let function = self.shown_function(site.function);
                 let text = format!(
                     "Suspect {} ({} {}), failed and passed tests that ran it:{}. {function}: {}",
                     rank,
                     formula::NAME,
                     shown_value(suspect.evidence.value),
                     self.counts(suspect),
-                    lines(first, self.site(first).line),
+                    lines(suspect.site, site.line),
                 );
-                let others: Vec<Value> = suspect.sites[1..]
-                    .iter()
-                    .take(LINES)
-                    .map(|site| json!({ "physicalLocation": self.physical(self.site(*site)) }))
-                    .collect();
                 let mut result = json!({
                     "ruleId": "xhist/suspect",
                     "level": "note",
                     "rank": rounded((suspect.evidence.score * 100.0).clamp(0.0, 100.0)),
                     "message": { "text": text },
                     "locations": [{
-                        "physicalLocation": self.physical(self.site(first)),
+                        "physicalLocation": self.physical(site),
                         "logicalLocations": [{ "fullyQualifiedName": function, "kind": "function" }],
                     }],
-                    "relatedLocations": others,
                 });
                 if rank == 1 {
                     result["codeFlows"] = json!(self.code_flows());
                 }
                 result
             })
-            .collect();
-        json!({
-            "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-            "version": "2.1.0",
-            "runs": [{
-                "tool": { "driver": {
-                    "name": "xhist-report",
-                    "version": env!("CARGO_PKG_VERSION"),
-                    "informationUri": env!("CARGO_PKG_REPOSITORY"),
-                    "rules": [{
-                        "id": "xhist/suspect",
-                        "shortDescription": { "text": "A statement that failed tests run and passed tests do not" },
-                    }],
-                } },
-                "results": results,
-            }],
-        })
+            .collect()
     }
 
-    /// The last sites before the failure of the first test that has a history.
+    /// The last sites before the failure of the first test of the cluster that has a history.
     fn code_flows(&self) -> Vec<Value> {
-        let history = self.tests.tests.iter().find_map(|test| Some((&test.name, test.history.as_ref()?)));
+        let mut tests = self.ranking.failed.iter().map(|test| &self.tests.tests[*test]);
+        let history = tests.find_map(|test| Some((&test.name, test.history.as_ref()?)));
         let Some((name, history)) = history else { return Vec::new() };
         let mut last = history.order[history.order.len().saturating_sub(STEPS)..].to_vec();
         last.dedup();
