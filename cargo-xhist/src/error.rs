@@ -36,6 +36,8 @@ pub(crate) enum UsageError {
     Manifest { manifest: PathBuf, table: String, source: SettingsError },
     /// The value of an environment variable is not a size.
     Size { variable: &'static str, value: String },
+    /// Why a recorded test cannot be run again.
+    Again(String),
     /// The user configured `build.build-dir`, which takes no directory with braces.
     Braces(PathBuf),
 }
@@ -106,7 +108,7 @@ impl fmt::Display for UsageError {
             UsageError::Nextest(word) => {
                 write!(f, "of `cargo nextest` only `cargo xhist nextest {word}` is there")
             }
-            UsageError::Option(text) => f.write_str(text),
+            UsageError::Option(text) | UsageError::Again(text) => f.write_str(text),
             UsageError::Dependency { name, problem } => write!(f, "--deps {name}: {problem}"),
             UsageError::Trigger(error) => error.fmt(f),
             UsageError::Manifest { manifest, table, source } => {

@@ -14,6 +14,7 @@
 #![cfg(unix)]
 #![forbid(unsafe_code)]
 
+mod again;
 mod clean;
 mod command;
 mod config;

@@ -9,6 +9,7 @@ use std::process::ExitCode;
 
 use xhist_instrument::trigger;
 
+use crate::again;
 use crate::command::{COMMANDS, Command, Parsed, Verb, help};
 use crate::config;
 use crate::error::Error;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
     xhist_history::typed::use_cargo(&COMMANDS);
     let command = match Command::parse(args)? {
         Parsed::Command(command) => command,
+        Parsed::Again(again) => return again::run(&again),
         Parsed::Clean(clean) => return clean.run().map(|()| ExitCode::SUCCESS),
         Parsed::Report(words) => return Ok(xhist_report::cli::run_from_cargo(words).into()),
         Parsed::Text(text) => return Ok(print(&text)),
@@ -39,8 +41,21 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
             return Ok(print(concat!("cargo-xhist ", env!("CARGO_PKG_VERSION"), "\n")));
         }
     };
+    carry_out(&command).map(|done| done.code)
+}
+
+/// A command that was carried out.
+pub(crate) struct CarriedOut {
+    /// Cargo's exit code.
+    pub(crate) code: ExitCode,
+    /// The directory of the run, if anything ran.
+    pub(crate) run: Option<PathBuf>,
+}
+
+/// Prepares, and runs cargo until its build is complete.
+pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
     xhist_instrument::atomic::ignore_sigxfsz();
-    let mut workspace = workspace::load(&command)?;
+    let mut workspace = workspace::load(command)?;
     let target_dir = match &command.own.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
         None => workspace.target_dir.clone(),
@@ -55,12 +70,14 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
             let lock = home.join("lock");
             let file = File::create(&lock).map_err(Error::file("create", &lock))?;
             file.lock().map_err(Error::file("lock", &lock))?;
-            prepare(&command, &mut workspace, (&home, &target_dir), asks)?
+            prepare(command, &mut workspace, (&home, &target_dir), asks)?
         };
-        notes::outside(&workspace, &command, &home, &prepared.kept.recorders);
+        if !command.is_again {
+            notes::outside(&workspace, command, &home, &prepared.kept.recorders);
+        }
         // Each turn finds another name or file, so the loop ends.
-        match call_cargo(&command, &workspace, &home, &prepared)? {
-            Called::Ended(code) => return Ok(code),
+        match call_cargo(command, &workspace, &home, &prepared)? {
+            Called::Ended(done) => return Ok(done),
             Called::Refused => {}
             // A build script may make other code each time. Then that is not recorded.
             Called::Found(files) => asks &= files.into_iter().all(|file| known.insert(file)),
@@ -76,7 +93,7 @@ fn print(text: &str) -> ExitCode {
 
 /// How cargo ended.
 enum Called {
-    Ended(ExitCode),
+    Ended(CarriedOut),
     /// The compiler needs functions or macros as they were, so the build is repeated with them.
     Refused,
     /// Build scripts made these files, so the build is repeated with them.
@@ -111,7 +128,11 @@ fn call_cargo(
     }
     let reads_results = run.is_some() && command.verb == Verb::Test;
     let run = run.map(post_run::Run::start);
-    let relay = if reads_results { Relay::of(&mut cargo) } else { None };
+    let directory = run.as_ref().map(post_run::Running::directory);
+    let relay = if reads_results { Relay::of(&mut cargo, command.is_again) } else { None };
+    if command.is_again && relay.is_none() {
+        cargo.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
+    }
     let caught = Caught::start();
     let mut child = cargo.spawn().map_err(|error| Error::step("running cargo", error))?;
     // The `Command` holds cargo's ends of the relay open.
@@ -139,7 +160,8 @@ fn call_cargo(
         notes::how_to_run(command, workspace, home, prepared);
     }
     notes::generated(command, home, &prepared.wrappers);
-    Ok(Called::Ended(exit_code(status)))
+    let run = directory.filter(|directory| directory.is_dir());
+    Ok(Called::Ended(CarriedOut { code: exit_code(status), run }))
 }
 
 /// Makes the directory of the run, and sets the recorder's variables for the traced program. The user's own values stay.
@@ -186,6 +208,8 @@ fn set_up_run(
         chosen_file: chosen("XHIST_FILE").map(PathBuf::from),
         kind,
         command: plain_command(command),
+        words: command.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
+        is_again: command.is_again,
         annotates: command.own.github,
         limit,
         started_ms: 0,

@@ -72,6 +72,7 @@ mod triggers;
 mod untouched;
 mod values;
 mod view;
+mod why;
 mod zoo;
 
 use std::collections::BTreeMap;

@@ -1,11 +1,13 @@
 //! The command line of `cargo xhist`: which cargo command it is, and the few of cargo's options that the other steps
 //! read. Cargo gets all its options as they were typed.
 
+pub(crate) mod again_options;
 pub(crate) mod clean_options;
 pub(crate) mod own_options;
 
 use std::ffi::{OsStr, OsString};
 
+use self::again_options::Again;
 use self::clean_options::Clean;
 use self::own_options::OwnOptions;
 use crate::error::{Error, UsageError};
@@ -24,6 +26,8 @@ Runs a cargo command on instrumented sources; the sources themselves are not tou
 
 Usage: cargo xhist [options] <run|test|build|check|bench|nextest run> [any options of that cargo command]
        cargo xhist <answer|history|calls|view|page|suspects|diff|runs|...> [its options]
+       cargo xhist why [TEST]
+       cargo xhist diff --rerun N [TEST]
        cargo xhist clean [--builds] [--all] [--dry-run]
 
 Options of its own, anywhere before `--` and before the program's arguments:
@@ -55,13 +59,14 @@ Environment of the traced program:
 ";
 
 /// The commands by their long names.
-pub(crate) const COMMANDS: [(&str, &str); 7] = [
+pub(crate) const COMMANDS: [(&str, &str); 8] = [
     ("run", "Run a program, recorded; after a crash, what ran just before"),
     ("test", "Run the tests, recorded; after a failure, what ran just before, and suspects"),
     ("build", "Build instrumented programs"),
     ("check", "Check instrumented sources"),
     ("bench", "Run the benchmarks, recorded"),
     ("nextest", "Run the tests with cargo-nextest, recorded"),
+    ("why", "Run a failed test again, with values, and print the answer with them"),
     ("clean", "Remove runs that are kept"),
 ];
 
@@ -117,6 +122,10 @@ pub(crate) struct Command {
     /// `--` and the words behind it, or the words that cargo takes for arguments of the program without `--`.
     pub(crate) program_args: Vec<OsString>,
     pub(crate) own: OwnOptions,
+    /// The words that it was typed with.
+    pub(crate) words: Vec<OsString>,
+    /// It repeats a run: whoever repeats it prints what it found.
+    pub(crate) is_again: bool,
 }
 
 /// A command line: a command, or a request for help or the version.
@@ -125,6 +134,8 @@ pub(crate) enum Parsed {
     Command(Box<Command>),
     /// Remove what is kept.
     Clean(Box<Clean>),
+    /// Run a recorded test again.
+    Again(Again),
     /// A command of `xhist-report`, with its words.
     Report(Vec<OsString>),
     /// What to print instead of running a command.
@@ -176,6 +187,13 @@ impl Command {
                 Err(error) => Err(own_options::usage(&error)),
             };
         }
+        if again_options::is_again(args) {
+            return match Again::parse(args) {
+                Ok(again) => Ok(Parsed::Again(again)),
+                Err(error) if !error.use_stderr() => Ok(Parsed::Text(error.to_string())),
+                Err(error) => Err(own_options::usage(&error)),
+            };
+        }
         let Some(verb) = Verb::parse(word) else {
             if xhist_report::cli::is_command(word) {
                 return Ok(Parsed::Report(args.to_vec()));
@@ -203,8 +221,8 @@ impl Command {
             let why = format!("--message-format github annotates what runs, and `cargo {what}` runs nothing");
             return Err(UsageError::Option(why).into());
         }
-        let program_args = program_args.to_vec();
-        Ok(Parsed::Command(Box::new(Command { verb, cargo_args, program_args, own })))
+        let (program_args, words) = (program_args.to_vec(), [before, args].concat());
+        Ok(Parsed::Command(Box::new(Command { verb, cargo_args, program_args, own, words, is_again: false })))
     }
 
     /// The options that find the project and the registry: for `cargo metadata`.
@@ -219,7 +237,7 @@ impl Command {
 
     /// Whether cargo is to print nothing of its own.
     pub(crate) fn is_quiet(&self) -> bool {
-        self.has("--quiet", b'q')
+        self.is_again || self.has("--quiet", b'q')
     }
 
     /// Whether programs run: some options let cargo stop before.

@@ -39,8 +39,16 @@ struct Channel {
 }
 
 impl Relay {
-    /// Makes this cargo print through channels. `None`: the system has no channel left, and cargo prints directly.
-    pub(crate) fn of(cargo: &mut Command) -> Option<Relay> {
+    /// Makes this cargo print through channels, which go nowhere if it is silent. `None`: the system has no channel left, and
+    /// cargo prints directly.
+    pub(crate) fn of(cargo: &mut Command, is_silent: bool) -> Option<Relay> {
+        if is_silent {
+            let nowhere = OpenOptions::new().write(true).open("/dev/null").ok()?;
+            let channel = Channel::to(nowhere.as_fd())?;
+            cargo.stdout(Stdio::from(channel.inner.try_clone().ok()?));
+            cargo.stderr(Stdio::from(channel.inner.try_clone().ok()?));
+            return Some(Relay::start(vec![channel]));
+        }
         let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
         let same = is_same(stdout.as_fd(), stderr.as_fd());
         let first = Channel::to(stdout.as_fd())?;
@@ -54,13 +62,17 @@ impl Relay {
             channels.push(second);
         }
         cargo.stdout(Stdio::from(first_end));
+        Some(Relay::start(channels))
+    }
+
+    fn start(channels: Vec<Channel>) -> Relay {
         let (sender, ended) = channel();
         let relay =
             Relay { results: Arc::default(), passed: Arc::default(), ended, channels: channels.len() };
         for channel in channels {
             channel.start(&relay, sender.clone());
         }
-        Some(relay)
+        relay
     }
 
     /// Waits until all output was passed on, and returns the results. Cargo has ended, and its `Command` is dropped: that

@@ -82,6 +82,11 @@ impl Run {
 }
 
 impl Running {
+    /// The directory of the run.
+    pub(super) fn directory(&self) -> PathBuf {
+        self.run.directory.clone()
+    }
+
     /// Reports what failed, records how the run ended, and removes what is not to be kept.
     pub(super) fn finish(self, ended: &Ended) {
         let Running { run, watch, lost } = self;
@@ -96,6 +101,9 @@ impl Running {
         }
         let mut outcome = RunRecord {
             command: report::command_line(&run.command),
+            words: run.words.clone(),
+            directory: std::env::current_dir().ok(),
+            repeats: run.is_again,
             started_ms: Some(run.started_ms),
             ended_ms: Some(outcome::now_ms()),
             exit: ended.status.code().map(i64::from),
@@ -120,7 +128,10 @@ impl Running {
         if has_own_directory {
             write(&outcome, &run.directory);
         }
-        let failed = report(&run, ended, &processes, &failures);
+        let failed = match run.is_again {
+            true => failures.files(),
+            false => report(&run, ended, &processes, &failures),
+        };
         drop(failures);
         drop(processes);
         upload::upload(&failed, &run.map);

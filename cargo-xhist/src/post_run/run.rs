@@ -26,6 +26,10 @@ pub(crate) struct Run {
     pub(crate) root: PathBuf,
     /// Cargo's build directory.
     pub(crate) build: PathBuf,
+    /// The words behind `cargo xhist`.
+    pub(crate) words: Vec<String>,
+    /// The run is repeated, and whoever repeats it reports.
+    pub(crate) is_again: bool,
     /// The programs record values.
     pub(crate) has_values: bool,
     /// The user's own `XHIST_FILE`.

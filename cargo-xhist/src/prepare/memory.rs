@@ -34,6 +34,9 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Notes {
     warnings: Vec<String>,
+    /// The command repeats a run: whoever repeats it prints what is worth it.
+    #[serde(skip)]
+    is_silent: bool,
     /// Lines that `-q` leaves out.
     pub(crate) shares: Vec<String>,
     /// The share of the statements that is recorded, if it is low.
@@ -49,9 +52,16 @@ struct Memory {
 }
 
 impl Notes {
+    /// None so far.
+    pub(crate) fn new(is_silent: bool) -> Notes {
+        Notes { is_silent, ..Notes::default() }
+    }
+
     /// Prints a line on stderr.
     pub(crate) fn warn(&mut self, line: String) {
-        eprintln!("{line}");
+        if !self.is_silent {
+            eprintln!("{line}");
+        }
         self.warnings.push(line);
     }
 
@@ -80,7 +90,7 @@ pub(crate) fn question(command: &Command, workspace: &Workspace, kept: &Kept, ho
 }
 
 /// The outcome of the last preparation, if it had this question and nothing has changed since.
-pub(crate) fn recall(home: &Path, question: &str) -> Option<Outcome> {
+pub(crate) fn recall(home: &Path, question: &str, is_silent: bool) -> Option<Outcome> {
     let text = std::fs::read(home.join(FILE)).ok()?;
     let memory: Memory =
         serde_json::from_slice(&text).ok().filter(|memory: &Memory| memory.question == question)?;
@@ -89,7 +99,9 @@ pub(crate) fn recall(home: &Path, question: &str) -> Option<Outcome> {
     if spares {
         memory.write(home);
     }
-    memory.outcome.notes.repeat();
+    if !is_silent {
+        memory.outcome.notes.repeat();
+    }
     Some(memory.outcome)
 }
 

@@ -74,7 +74,7 @@ pub(crate) fn prepare(
     let workspace = &*workspace;
     let triggers = requests(&command.own.settings, workspace.manifests())?;
     let question = format!("{asks} {}", memory::question(command, workspace, &kept, home));
-    let done = match memory::recall(home, &question) {
+    let done = match memory::recall(home, &question, command.is_again) {
         Some(done) => done,
         None => {
             let mut facts = Facts::new();
@@ -126,7 +126,7 @@ fn prepare_afresh(
         .map_err(|error| Error::step("reading --values", error.to_string()))?;
     let watches = triggers.iter().any(Request::watches);
     let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
-    let mut notes = Notes::default();
+    let mut notes = Notes::new(command.is_again);
     let needed = Needed::load(home);
     facts.extend([needed.fact()]);
     let map = home.join(MAP);

@@ -152,7 +152,8 @@ pub fn failed(dir: &Path) -> Result<PathBuf, NoRingFile> {
         return Err(NoRingFile { homes });
     };
     let mut looks = MAX_LOOKS;
-    let failed = runs.iter().find(|run| run.end(&mut looks) == RunEnd::Badly);
+    let repeats = |run: &Run| run.description.as_ref().is_ok_and(|record| record.repeats);
+    let failed = runs.iter().find(|run| !repeats(run) && run.end(&mut looks) == RunEnd::Badly);
     Ok(failed.unwrap_or(&runs[0]).place.clone())
 }
 

@@ -32,6 +32,15 @@ pub struct RunRecord {
     pub version: u32,
     /// The cargo command, as a shell reads it.
     pub command: String,
+    /// The words behind `cargo xhist`, as they were typed: the command again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub words: Vec<String>,
+    /// The directory that it was typed in.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub directory: Option<PathBuf>,
+    /// It repeats a test of an earlier run. That run stays the one that failed last.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub repeats: bool,
     /// When it started, in milliseconds since 1970.
     pub started_ms: Option<u64>,
     /// When it ended.

@@ -3,8 +3,9 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
+use super::annotations;
+use super::answer::{self, Wanted};
 use super::values::ValueArgs;
-use super::{annotations, answer};
 use crate::suspects;
 use xhist_history::notes::Notes;
 
@@ -13,7 +14,8 @@ pub fn print_answer(of: &Path, lines: Option<usize>) {
     let mut stderr = anstream::stderr();
     let is_terminal = io::stderr().is_terminal();
     let values = ValueArgs::default();
-    let answered = answer::answer(of, lines, &values, is_terminal, &mut Notes::new(&mut stderr));
+    let wanted = Wanted { lines, values: &values, suspects_of: None };
+    let answered = answer::answer(of, wanted, is_terminal, &mut Notes::new(&mut stderr));
     match answered {
         // There is nowhere to report that stderr cannot be written.
         Ok((text, _)) => drop(stderr.write_all(&text)),
@@ -25,7 +27,7 @@ pub fn print_answer(of: &Path, lines: Option<usize>) {
 pub fn print_suspects(run: &Path) {
     let mut stderr = anstream::stderr();
     let mut text = Vec::new();
-    suspects::print_brief(run, &mut text, &mut Notes::new(&mut stderr));
+    suspects::print_brief(run, true, &mut text, &mut Notes::new(&mut stderr));
     // As above.
     let _ = anstream::stderr().write_all(&text);
 }

@@ -28,6 +28,8 @@ use xhist_history::typed::shown_path;
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
 const FEWEST_LINES: usize = 8;
+/// Lines of a test that failed, when suspects follow: both together are on one screen of 40 lines.
+const ABOVE_SUSPECTS: usize = 18;
 /// Tests with a listing. All are named.
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
@@ -85,7 +87,8 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);
     }
     let is_terminal = io::stdout().is_terminal();
-    let (text, code) = answer(&place, args.lines, &args.values, is_terminal, notes)?;
+    let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None };
+    let (text, code) = answer(&place, wanted, is_terminal, notes)?;
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
         true => pager.write_all(&text),
@@ -94,14 +97,22 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     Ok(outcome(shown.and_then(|()| pager.finish()), notes).max(code))
 }
 
+/// What an answer shows.
+pub(super) struct Wanted<'w> {
+    /// About this number of lines for each failure.
+    pub(super) lines: Option<usize>,
+    pub(super) values: &'w ValueArgs,
+    /// The run whose suspects are marked; without it, the run itself.
+    pub(super) suspects_of: Option<&'w Path>,
+}
+
 /// The answer to a run or to one ring file, with styles and, for a terminal, links.
 ///
 /// # Errors
 /// What is named cannot be read.
 pub(super) fn answer(
     place: &Path,
-    lines: Option<usize>,
-    values: &ValueArgs,
+    Wanted { lines, values, suspects_of }: Wanted<'_>,
     is_terminal: bool,
     notes: &mut Notes<'_>,
 ) -> Result<(Vec<u8>, ExitCode), UsageError> {
@@ -122,7 +133,10 @@ pub(super) fn answer(
         true => match RunRecord::read(place) {
             Ok(record) => {
                 if record.failed_tests().next().is_some() {
-                    listing.suspects = suspects::first_lines(place, SUSPECTS);
+                    listing.suspects = match suspects_of {
+                        Some(run) => suspects::first_lines_in(place, run, SUSPECTS),
+                        None => suspects::first_lines(place, SUSPECTS),
+                    };
                     listing.started = suspects::started_processes(place);
                 }
                 listing.failures(&record, notes)
@@ -182,7 +196,8 @@ impl Listing {
     fn failures(&mut self, record: &RunRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let tests: Vec<&TestRecord> = record.failed_tests().collect();
         let each = (TEST_LINES / tests.len().max(1)).max(FEWEST_LINES);
-        let lines = self.lines.unwrap_or(each.min(Options::default().lines));
+        let most = if self.suspects.is_empty() { Options::default().lines } else { ABOVE_SUSPECTS };
+        let lines = self.lines.unwrap_or(each.min(most));
         for (index, test) in tests.iter().enumerate() {
             self.test(test, lines, index < LISTED_TESTS, notes)?;
             let started = self.started.get_mut(index).map(std::mem::take).unwrap_or_default();

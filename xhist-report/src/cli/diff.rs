@@ -1,6 +1,6 @@
 //! The command line of `diff`.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Write;
 use std::path::Path;
 
@@ -94,6 +94,18 @@ impl DiffArgs {
                 source_roots: options.source_roots.clone(),
                 values: values.clone(),
             },
+        }
+    }
+
+    /// Two histories, for a program.
+    pub(super) fn as_json(good: &OsStr, bad: &OsStr) -> DiffArgs {
+        DiffArgs {
+            good: good.to_owned(),
+            bad: Some(bad.to_owned()),
+            format: DiffFormat::Json,
+            counts: false,
+            all: false,
+            names: NameArgs { map: None, source_roots: Vec::new(), values: ValueArgs::default() },
         }
     }
 

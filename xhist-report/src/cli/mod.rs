@@ -1,6 +1,7 @@
 //! The command line: what was typed, what goes together, what it means, and what it opens.
 
 pub mod after_run;
+pub mod again;
 mod annotations;
 mod answer;
 mod args;

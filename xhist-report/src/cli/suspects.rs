@@ -82,6 +82,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
             FormatName::Sarif => SuspectFormat::Sarif,
         },
         limit: args.limit as usize,
+        offers_values: false,
         brief: args.brief,
         map: args.names.map.clone(),
         source_roots: args.names.source_roots.clone(),

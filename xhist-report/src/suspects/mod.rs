@@ -4,6 +4,7 @@
 
 mod bits;
 mod clusters;
+mod failed_test;
 mod findings;
 mod formula;
 mod history;
@@ -23,6 +24,7 @@ use std::collections::HashMap;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
+pub use failed_test::{FailedTest, failed_test};
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
 pub use run::rings_of_test;
@@ -69,6 +71,8 @@ pub struct SuspectOptions {
     pub limit: usize,
     /// A few lines of text, the first suspect last, and nothing if there is nothing to rank.
     pub brief: bool,
+    /// Name the command that repeats the test with values.
+    pub offers_values: bool,
     /// The map to use, whatever the run says.
     pub map: Option<PathBuf>,
     /// Directories whose sources may be shown, too.
@@ -82,9 +86,11 @@ pub struct SuspectOptions {
 /// Suspects that are considered for the few lines below an answer.
 const BELOW_ANSWER: usize = 20;
 
-/// Prints the few lines below an answer, and nothing if there is nothing to rank.
-pub fn print_brief(run: &Path, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
-    print(&brief(run, BELOW_ANSWER, &MapPlaces::default(), &[]), out, notes)
+/// Prints the few lines below an answer, and nothing if there is nothing to rank. `offers_values`: the run may be repeated with
+/// values.
+pub fn print_brief(run: &Path, offers_values: bool, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    let options = brief(run, BELOW_ANSWER, &MapPlaces::default(), &[]);
+    print(&SuspectOptions { offers_values, ..options }, out, notes)
 }
 
 /// Prints the suspects of a run.
@@ -110,6 +116,17 @@ pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
         lines
     });
     found.ok().flatten().unwrap_or_default()
+}
+
+/// The same lines, as they are in a later run of the same project with other instrumentation.
+pub fn first_lines_in(later: &Path, directory: &Path, ranks: usize) -> Vec<SuspectLine> {
+    let mut lines = first_lines(directory, ranks);
+    // The numbers of files stay from build to build.
+    match RecordedRun::read(&run_directory(later)).and_then(|run| run.map_hash()) {
+        Ok(hash) => lines.iter_mut().for_each(|line| line.map_hash = hash),
+        Err(_) => lines.clear(),
+    }
+    lines
 }
 
 /// For each failed test of a run the recorded processes that it started, directly or through others, in the order of their starts.
@@ -148,6 +165,7 @@ fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathB
         format: SuspectFormat::default(),
         limit: ranks,
         brief: true,
+        offers_values: false,
         map: maps.given.clone(),
         source_roots: source_roots.to_vec(),
         program: None,
@@ -167,7 +185,7 @@ fn suspects(
                     let (failed, _) = findings.ranking.nearest.first()?;
                     Some(findings.tests.tests[*failed].name.as_str())
                 });
-                text::brief_text(clusters, &hints(&options.directory, nearest), lines, out)?;
+                text::brief_text(clusters, &hints(options, nearest), lines, out)?;
             }
             SuspectFormat::Text => text::text(clusters, lines, out)?,
             SuspectFormat::Json => writeln!(out, "{:#}", json::json(clusters, lines))?,
@@ -258,15 +276,17 @@ fn values(
 }
 
 /// The commands that show more; one compares a failed test with the passed one most like it.
-fn hints(directory: &Path, test: Option<&str>) -> Vec<String> {
+fn hints(options: &SuspectOptions, test: Option<&str>) -> Vec<String> {
     let here = std::env::current_dir().unwrap_or_default();
-    let directory = directory.strip_prefix(here).unwrap_or(directory);
+    let directory = options.directory.strip_prefix(here).unwrap_or(&options.directory);
     let diff = test.map(|test| {
         let history = quoted(&*visible(&format!("{}::{test}", directory.display())));
         let diff = typed::command(format!("diff {history}"));
         format!("where it parts from the passed test most like it: {diff}")
     });
-    [format!("all suspects and why: {}", typed::command("suspects"))].into_iter().chain(diff).collect()
+    let values = options.offers_values.then(|| format!("again, with values: {}", typed::command("why")));
+    let all = format!("all suspects and why: {}", typed::command("suspects"));
+    [all].into_iter().chain(diff).chain(values).collect()
 }
 
 /// Where the map and the sources are.

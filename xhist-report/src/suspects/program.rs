@@ -170,7 +170,7 @@ impl ProgramSites {
 }
 
 /// The module that a file of a crate usually is, with `::` behind it; empty for the root.
-fn module(file: &str) -> String {
+pub fn module(file: &str) -> String {
     let file = file.rsplit_once("src/").map_or(file, |(_, below)| below);
     let path = file.strip_suffix(".rs").unwrap_or(file).split('/');
     let modules: Vec<&str> = path.filter(|name| !matches!(*name, "lib" | "main" | "mod")).collect();

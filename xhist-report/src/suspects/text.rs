@@ -9,8 +9,10 @@ use super::rank::Suspect;
 use xhist_history::model::{count, visible};
 
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
-const BRIEF: usize = 10;
+const BRIEF: usize = 8;
 const BRIEF_FEWEST: usize = 3;
+/// Lines of a brief text that did not run.
+const BRIEF_NOT_RUN: usize = 3;
 /// Failed tests of a cluster that are named.
 const NAMED_TESTS: usize = 4;
 /// Lines of a statement over several lines.
@@ -48,7 +50,8 @@ pub fn brief_text(
         if number + 1 == clusters.len() {
             hints.iter().try_for_each(|hint| writeln!(out, "{hint}"))?;
         }
-        if let Some(not_run) = findings.not_run().first() {
+        if let Some(not_run) = findings.not_run().first_mut() {
+            not_run.sites.truncate(BRIEF_NOT_RUN);
             findings.not_run_text(not_run, lines, out)?;
         }
         let ranked: Vec<(usize, &Suspect)> = findings.ranking.ranked().take(most).collect();

@@ -1,0 +1,187 @@
+//! Runs a recorded test again: `cargo xhist why` with values, `cargo xhist diff --rerun` several times.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use xhist_history::runs;
+use xhist_history::runs::record::RunRecord;
+use xhist_history::typed::{quoted, shown_path};
+use xhist_report::cli::again::{self, FailedTest};
+
+use crate::command::again_options::{Again, RecordedTest, Rerun, Why};
+use crate::command::{Command, Parsed, Verb};
+use crate::error::{Error, UsageError};
+use crate::run::carry_out;
+
+/// Runs with values, if the first one ends another way than the recorded one.
+const TRIES: u32 = 5;
+
+/// Carries out the command.
+pub(crate) fn run(again: &Again) -> Result<ExitCode, Error> {
+    match again {
+        Again::Why(Why { test }) => why(test),
+        Again::Rerun(Rerun { times, test }) => rerun(*times, test),
+    }
+}
+
+/// A recorded run of tests, and the command that repeats one of them.
+struct Recorded {
+    /// Its directory.
+    run: PathBuf,
+    test: FailedTest,
+    command: Command,
+}
+
+/// How a test ended when it ran again.
+struct Ended {
+    run: PathBuf,
+    /// How it failed; `None` if it passed.
+    failed: Option<FailedTest>,
+}
+
+fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
+    let mut recorded = Recorded::find(test)?;
+    let functions = recorded.test.functions.len();
+    let what = if functions == 1 { "1 function".to_owned() } else { format!("{functions} functions") };
+    eprintln!("xhist: running {} again, with the values of {what}", recorded.test.name);
+    let settings = &mut recorded.command.own.settings;
+    settings.values.extend(recorded.test.functions.iter().cloned());
+    settings.value_targets = true;
+    let first = recorded.again()?;
+    let is_same = |ended: &Ended| ended.failed.as_ref().is_some_and(|failed| failed.at == recorded.test.at);
+    if is_same(&first) {
+        again::print_answer(&first.run, &recorded.run);
+        return Ok(ExitCode::SUCCESS);
+    }
+    let at = recorded.test.at.as_deref().unwrap_or("a place that is not recorded");
+    eprintln!("xhist: it failed at {at}, and now it {}", first.shown());
+    for _ in 1..TRIES {
+        let other = recorded.again()?;
+        if is_same(&other) || other.failed.is_some() != first.failed.is_some() {
+            eprintln!("xhist: in one more run it {}; the two runs part here:", other.shown());
+            return Ok(recorded.compare(&first, &other));
+        }
+    }
+    let name = quoted(OsString::from(&recorded.test.name));
+    eprintln!(
+        "xhist: {TRIES} runs with values ended so; more runs without values: cargo xhist diff --rerun 20 {name}"
+    );
+    if first.failed.is_some() {
+        again::print_answer(&first.run, &recorded.run);
+    }
+    Ok(ExitCode::FAILURE)
+}
+
+fn rerun(times: u32, test: &RecordedTest) -> Result<ExitCode, Error> {
+    let recorded = Recorded::find(test)?;
+    eprintln!("xhist: running {} {times} times", recorded.test.name);
+    let first = recorded.again()?;
+    let mut failed = u32::from(first.failed.is_some());
+    let mut parted: Option<(u32, Ended)> = None;
+    for number in 2..=times {
+        let other = recorded.again()?;
+        failed += u32::from(other.failed.is_some());
+        let is_better = match &parted {
+            None => again::part(&first.history(&recorded), &other.history(&recorded)),
+            // A run that ended another way says more than one that only went another way.
+            Some((_, known)) => known.is_like(&first) && !other.is_like(&first),
+        };
+        if is_better {
+            parted = Some((number, other));
+        } else {
+            let _ = std::fs::remove_dir_all(&other.run);
+        }
+    }
+    eprintln!("xhist: {failed} of {times} runs failed");
+    match parted {
+        Some((number, other)) => {
+            eprintln!("xhist: run 1 {}, and run {number} {}; they part here:", first.shown(), other.shown());
+            Ok(recorded.compare(&first, &other))
+        }
+        None => {
+            println!("all {times} runs of {} ran the same statements", recorded.test.name);
+            Ok(ExitCode::SUCCESS)
+        }
+    }
+}
+
+impl Recorded {
+    /// Finds the run and its test, and the command that runs only this test again.
+    fn find(RecordedTest { test, run }: &RecordedTest) -> Result<Recorded, Error> {
+        let usage = |why: String| Error::from(UsageError::Again(why));
+        let dir = std::env::current_dir().map_err(Error::file("find", Path::new(".")))?;
+        let run = match run {
+            Some(run) => runs::place(&dir, run)
+                .ok_or_else(|| usage(format!("no run {}; `cargo xhist runs` lists them", run.display())))?,
+            None => runs::failed(&dir).map_err(|error| usage(error.to_string()))?,
+        };
+        let record =
+            RunRecord::read(&run).map_err(|error| usage(format!("{}: {error}", shown_path(&run))))?;
+        let words: Vec<OsString> = record.words.iter().map(OsString::from).collect();
+        let typed = || format!("cargo xhist {}", record.words.join(" "));
+        let mut command = match Command::parse(&words) {
+            Ok(Parsed::Command(command)) if matches!(command.verb, Verb::Test | Verb::Nextest) => *command,
+            _ if words.is_empty() => {
+                return Err(usage(
+                    "that run does not say how it was started; run the tests again".to_owned(),
+                ));
+            }
+            _ => {
+                let why =
+                    format!("`{}` ran no tests; values of a program: cargo xhist run --values '**'", typed());
+                return Err(usage(why));
+            }
+        };
+        let test = again::failed_test(&run, test.as_deref()).map_err(usage)?;
+        // The test is named as the harness names it, and the command was typed in this directory.
+        if let Some(directory) = &record.directory {
+            std::env::set_current_dir(directory).map_err(Error::file("enter", directory))?;
+        }
+        command.program_args = ["--", "--exact", &test.name].map(OsString::from).to_vec();
+        command.is_again = true;
+        Ok(Recorded { run, test, command })
+    }
+
+    /// Runs the test.
+    fn again(&self) -> Result<Ended, Error> {
+        let done = carry_out(&self.command)?;
+        let words: Vec<_> = self.command.words.iter().map(|word| word.to_string_lossy()).collect();
+        let run = done.run.ok_or_else(|| {
+            let why = format!("nothing ran; this shows what cargo says: cargo xhist {}", words.join(" "));
+            Error::from(UsageError::Again(why))
+        })?;
+        let failed = again::failed_test(&run, Some(&self.test.name)).ok();
+        Ok(Ended { run, failed })
+    }
+
+    /// Prints where two runs part.
+    fn compare(&self, one: &Ended, other: &Ended) -> ExitCode {
+        // The failed one is the one in question.
+        let (good, bad) = if one.failed.is_some() { (other, one) } else { (one, other) };
+        again::print_parting(&good.history(self), &bad.history(self)).into()
+    }
+}
+
+impl Ended {
+    /// The history of the test.
+    fn history(&self, recorded: &Recorded) -> OsString {
+        let mut history = self.run.clone().into_os_string();
+        history.push("::");
+        history.push(&recorded.test.name);
+        history
+    }
+
+    /// Whether both passed, or both failed at the same place.
+    fn is_like(&self, other: &Ended) -> bool {
+        self.failed.as_ref().map(|failed| &failed.at) == other.failed.as_ref().map(|failed| &failed.at)
+    }
+
+    fn shown(&self) -> String {
+        match &self.failed {
+            None => "passed".to_owned(),
+            Some(FailedTest { at: Some(at), .. }) => format!("failed at {at}"),
+            Some(FailedTest { at: None, .. }) => "failed".to_owned(),
+        }
+    }
+}
