@@ -176,6 +176,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("docs", docs::CASES),
     ("values", values::CASES),
     ("view", view::CASES),
+    ("why", why::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

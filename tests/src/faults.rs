@@ -1,95 +1,83 @@
-//! Real crates with one wrong line each, and where `xhist-report suspects` ranks that line.
+//! Real crates with a fault each: what is changed in them, and which lines are then faulty.
 //!
-//! The table `tests/fixtures/faults.tsv` has a crate, a file of it, its text, and the text with the mistake.
+//! The table `tests/fixtures/faults.tsv` has a crate, a file of it, its text, and the text with the fault. A row without a
+//! crate is one more change of the fault above it.
 
-use serde_json::Value;
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 
-use crate::{Crate, Done, Tree, online_cargo, report, repository};
+use crate::{Crate, Tree, repository};
 
-/// A mistake in one line of a crate.
+/// A fault of a crate.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Fault {
     /// The crate.
     pub name: String,
     /// Its version.
     pub version: String,
+    /// What makes it faulty, in the order of the lines of each file.
+    pub edits: Vec<Edit>,
+    /// What is wrong.
+    pub what: String,
+    /// The set that it belongs to.
+    pub set: String,
+}
+
+/// A change of one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edit {
     /// The file.
     pub file: String,
     /// The text that is right, once in the file.
     pub old: String,
-    /// The text with the mistake.
+    /// The text that is wrong.
     pub new: String,
-    /// What kind of mistake it is.
-    pub what: String,
-    /// The set that it belongs to: the weights of `suspects` were chosen on `tuned`, and not on `held out`.
-    pub set: String,
 }
 
-/// Where the wrong line is among the suspects.
-#[derive(Clone, Debug)]
-pub struct Verdict {
-    /// Its number.
-    pub line: usize,
-    /// Its number, and that of the first line of its statement.
-    pub lines: Vec<usize>,
-    /// Failed and passed tests.
-    pub tests: (u64, u64),
-    /// The rank of the suspect with it; `None` if it is not there.
-    pub rank: Option<u64>,
-    /// The rank of its function.
-    pub function: Option<u64>,
-    /// Whether the output of `cargo xhist test` names it among the suspects.
-    pub is_named: bool,
-    /// Whether the first screen of `xhist-report diff RUN::TEST` names it, for the first failed test.
-    pub is_in_diff: bool,
-    /// What `cargo xhist test` printed.
-    pub done: Done,
-}
-
-/// Lines of a screen.
-const SCREEN: usize = 40;
-
-/// The name of the newest run of a project.
-fn newest_run(tree: &Tree) -> String {
-    let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
-    let newest = runs.map(|run| run.file_name()).max().expect("a run");
-    newest.into_string().expect("a name of digits")
-}
-
-/// Whether a text has this line of a file: `file:7`, or in a list as `file:3, 5-9`.
-fn names(text: &[&str], file: &str, line: usize) -> bool {
-    let path = format!("{file}:");
-    let lists = text.iter().flat_map(|of| of.split(path.as_str()).skip(1));
-    let mut ranges = lists.flat_map(|list| {
-        let end = list.find(|mark: char| !(mark.is_ascii_digit() || matches!(mark, ',' | '-' | ' ')));
-        list[..end.unwrap_or(list.len())].split(',').map_while(|range| {
-            let (first, last) = range.split_once('-').unwrap_or((range, range));
-            // Behind the last range there is a column of text.
-            let last = last.split(' ').next().unwrap_or_default();
-            Some(first.trim().split(' ').next()?.parse::<usize>().ok()?..=last.trim().parse::<usize>().ok()?)
-        })
-    });
-    ranges.any(|range| range.contains(&line))
+/// Faulty lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FaultyLines {
+    /// The file.
+    pub file: String,
+    /// Their numbers, while the fault is there.
+    pub lines: RangeInclusive<usize>,
 }
 
 impl Fault {
-    /// Every row of the table.
+    /// Every fault of the table.
     pub fn list() -> Vec<Fault> {
         let table = repository().join("tests/fixtures/faults.tsv");
-        let table = std::fs::read_to_string(table).expect("the table of faults");
-        let rows = table.lines().filter(|line| !line.starts_with('#') && !line.is_empty());
-        rows.map(Fault::row).collect()
+        Fault::parse(&std::fs::read_to_string(table).expect("the table of faults"))
     }
 
-    fn row(row: &str) -> Fault {
-        let fields: Vec<String> = row
-            .split('\t')
-            .map(|field| field.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\"))
-            .collect();
-        let [name, version, file, old, new, what, set] = &fields[..] else { panic!("seven fields: {row}") };
-        let [name, version, file, old, new, what, set] =
-            [name, version, file, old, new, what, set].map(Clone::clone);
-        Fault { name, version, file, old, new, what, set }
+    fn parse(table: &str) -> Vec<Fault> {
+        let mut faults: Vec<Fault> = Vec::new();
+        for row in table.lines().filter(|line| !line.starts_with('#') && !line.is_empty()) {
+            let fields: Vec<String> = row
+                .split('\t')
+                .map(|field| field.replace("\\\\", "\0").replace("\\n", "\n").replace('\0', "\\"))
+                .collect();
+            let Ok([name, version, file, old, new, what, set]) = <[String; 7]>::try_from(fields) else {
+                panic!("seven fields: {row}")
+            };
+            let edit = Edit { file, old, new };
+            if name.is_empty() {
+                faults.last_mut().expect("a fault above").edits.push(edit);
+            } else {
+                faults.push(Fault { name, version, edits: vec![edit], what, set });
+            }
+        }
+        faults
+    }
+
+    /// Whether it was in a released version, and is not a mistake that was made up.
+    pub fn is_real(&self) -> bool {
+        self.set.starts_with("real ")
+    }
+
+    /// How far from a faulty line a reader sees it. What was made up is one line, which has to be named itself.
+    pub fn tolerance(&self) -> usize {
+        if self.is_real() { 2 } else { 0 }
     }
 
     /// The crate, unpacked and without a fault.
@@ -99,76 +87,115 @@ impl Fault {
         (released, tree)
     }
 
-    /// Puts the mistake into the crate, runs its tests, ranks, and takes the mistake back.
-    pub fn examine(&self, released: &Crate, tree: &Tree) -> Verdict {
-        let text = tree.read(&self.file);
-        let at = text.find(&self.old).unwrap_or_else(|| panic!("{}: no {:?}", self.file, self.old));
-        let same = self.old.bytes().zip(self.new.bytes()).take_while(|(old, new)| old == new).count();
-        let line = 1 + text[..at + same].matches('\n').count();
-        tree.write(&self.file, &text.replacen(&self.old, &self.new, 1));
-        let arguments = format!("xhist test --no-fail-fast {}", released.targets);
-        let done = online_cargo(tree.path()).args(&arguments).done();
-        let suspects = report(tree.path()).args("suspects --format json --limit 1000000").done();
-        let suspects = suspects.expect(0);
-        let suspects: Value = serde_json::from_str(&suspects.stdout).expect("JSON");
-        let mut verdict = self.verdict(line, &suspects, done);
-        if let Some(test) = suspects["nearest"][0]["failed"].as_str() {
-            let run = newest_run(tree);
-            let compared = report(tree.path()).arg("diff").arg(format!("{run}::{test}")).done();
-            let screen: Vec<&str> = compared.stdout.lines().take(SCREEN).collect();
-            verdict.is_in_diff = verdict.lines.iter().any(|line| names(&screen, &self.file, *line));
+    /// Makes the crate faulty, until the result is dropped.
+    pub fn put_into<'a>(&self, tree: &'a Tree) -> FaultyCrate<'a> {
+        let mut faulty = FaultyCrate { tree, lines: Vec::new(), before: BTreeMap::new() };
+        for Edit { file, old, new } in &self.edits {
+            let before = tree.read(file);
+            assert!(before.contains(old), "{} {}: {file} has no {old:?}", self.name, self.version);
+            let after = before.replacen(old, new, 1);
+            let lines = changed_lines(&before, &after);
+            let mut above = faulty.lines.iter().filter(|other| other.file == *file);
+            // Otherwise the numbers of those below are no longer theirs.
+            assert!(
+                above.all(|other| other.lines.start() <= lines.start()),
+                "{file}: edits from top to bottom"
+            );
+            tree.write(file, &after);
+            faulty.lines.push(FaultyLines { file: file.clone(), lines });
+            faulty.before.entry(file.clone()).or_insert(before);
         }
-        tree.write(&self.file, &text);
-        verdict
+        faulty
     }
+}
 
-    fn verdict(&self, line: usize, suspects: &Value, done: Done) -> Verdict {
-        let number = |value: &Value| value.as_u64().expect("a number");
-        let all = suspects["suspects"].as_array().expect("suspects");
-        let of_file = || all.iter().filter(|suspect| suspect["file"] == self.file.as_str());
-        // The line of a statement, or one inside a statement over several lines.
-        let spans = of_file().flat_map(|suspect| {
-            let lines = suspect["lines"].as_array().into_iter().flatten();
-            lines.map(move |span| {
-                (number(&span["line"]) as usize, number(&span["end_line"]) as usize, suspect)
-            })
-        });
-        let around = spans.filter(|(first, last, _)| (*first..=*last).contains(&line));
-        let best = around.min_by_key(|(first, last, _)| last - first);
-        let lines = [Some(line), best.map(|(first, ..)| first)].into_iter().flatten().collect();
-        let best = best.map(|(.., suspect)| suspect);
-        let function = best.and_then(|best| {
-            let mut functions = suspects["functions"].as_array()?.iter();
-            let is_its = |function: &&Value| {
-                function["file"] == best["file"] && function["function"] == best["function"]
-            };
-            functions.find(is_its).map(|function| number(&function["rank"]))
-        });
-        let place = format!("{}:{line} ", self.file);
-        let printed = done.stderr.find("\nsuspects of ").map_or("", |at| &done.stderr[at..]);
-        Verdict {
-            line,
-            lines,
-            is_in_diff: false,
-            tests: (number(&suspects["tests"]["failed"]), number(&suspects["tests"]["passed"])),
-            rank: best.map(|best| number(&best["rank"])),
-            function,
-            is_named: printed.contains(&place),
-            done,
+/// A crate with a fault.
+pub struct FaultyCrate<'a> {
+    tree: &'a Tree,
+    /// Its faulty lines.
+    pub lines: Vec<FaultyLines>,
+    /// Texts of its files without the fault.
+    before: BTreeMap<String, String>,
+}
+
+impl Drop for FaultyCrate<'_> {
+    fn drop(&mut self) {
+        for (file, text) in &self.before {
+            self.tree.write(file, text);
         }
+    }
+}
+
+/// The lines of a text that are not in the one before; those on both sides of a place where lines are missing.
+fn changed_lines(before: &str, after: &str) -> RangeInclusive<usize> {
+    let [before, after] = [before, after].map(|text| text.lines().collect::<Vec<_>>());
+    let same = before.iter().zip(&after).take_while(|(old, new)| old == new).count();
+    let (old, new) = (&before[same..], &after[same..]);
+    let below = old.iter().rev().zip(new.iter().rev()).take_while(|(old, new)| old == new).count();
+    match new.len() - below {
+        0 => same.max(1)..=same + 1,
+        changed => same + 1..=same + changed,
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use super::names;
+    use super::*;
 
     #[test]
-    fn lists_of_lines_are_read() {
-        let text = ["  src/a.rs:3, 5-9      f", "  both  src/b.rs:12  if 7 {  g"];
-        let named = |file: &str| (1..20).filter(|line| names(&text, file, *line)).collect::<Vec<_>>();
-        assert_eq!(named("src/a.rs"), [3, 5, 6, 7, 8, 9]);
-        assert_eq!(named("src/b.rs"), [12]);
-        assert!(named("src/c.rs").is_empty());
+    fn a_row_without_a_crate_is_one_more_edit() {
+        let table = "# crate\tversion\na\t1.0.0\tsrc/a.rs\tx\\n\\\\n\ty\twrong\tset\n\t\tsrc/b.rs\tp\tq\t\t\nb\t2.0.0\tsrc/b.rs\tx\ty\twrong\treal set\n";
+        let faults = Fault::parse(table);
+        let edits = |fault: &Fault| fault.edits.iter().map(|edit| edit.file.clone()).collect::<Vec<_>>();
+        assert_eq!(
+            faults.iter().map(edits).collect::<Vec<_>>(),
+            [vec!["src/a.rs", "src/b.rs"], vec!["src/b.rs"]]
+        );
+        assert_eq!(faults[0].edits[0].old, "x\n\\n");
+        assert_eq!(faults.iter().map(Fault::tolerance).collect::<Vec<_>>(), [0, 2]);
+    }
+
+    #[test]
+    fn every_fault_of_the_table_is_complete() {
+        let faults = Fault::list();
+        for fault in &faults {
+            assert!(!fault.name.is_empty() && !fault.what.is_empty() && !fault.set.is_empty(), "{fault:?}");
+            assert!(fault.edits.iter().all(|edit| !edit.old.is_empty() && edit.old != edit.new), "{fault:?}");
+        }
+        let of = |set: &str| {
+            let of_set = faults.iter().filter(|fault| fault.set.ends_with(set));
+            of_set.map(|fault| fault.name.as_str()).collect::<std::collections::BTreeSet<_>>()
+        };
+        assert!(of("tuned").is_disjoint(&of("held out")), "a crate of one set is in no other");
+    }
+
+    #[test]
+    fn changed_lines_are_those_of_the_fault() {
+        let before = "a\nb\nc\nd\n";
+        assert_eq!(changed_lines(before, "a\nB\nc\nd\n"), 2..=2);
+        assert_eq!(changed_lines(before, "a\nb\nx\ny\nd\n"), 3..=4);
+        assert_eq!(changed_lines(before, "a\nb\nb\nc\nd\n"), 3..=3, "a line that is there twice");
+        assert_eq!(changed_lines(before, "a\nd\n"), 1..=2, "both sides of what is missing");
+        assert_eq!(changed_lines(before, "b\nc\nd\n"), 1..=1, "nothing above");
+    }
+
+    #[test]
+    fn a_fault_of_two_edits_is_put_in_and_taken_away() {
+        let tree = Tree::empty("fault");
+        tree.write("src/lib.rs", "a\nb\nc\nd\n");
+        let edit =
+            |old: &str, new: &str| Edit { file: "src/lib.rs".into(), old: old.into(), new: new.into() };
+        let fault = Fault {
+            name: "a".into(),
+            version: "1.0.0".into(),
+            edits: vec![edit("a\nb\n", "a\n"), edit("d", "e\nf")],
+            what: "wrong".into(),
+            set: "real tuned".into(),
+        };
+        let faulty = fault.put_into(&tree);
+        let lines: Vec<_> = faulty.lines.iter().map(|faulty| faulty.lines.clone()).collect();
+        assert_eq!((lines, tree.read("src/lib.rs")), (vec![1..=2, 3..=4], "a\nc\ne\nf\n".to_owned()));
+        drop(faulty);
+        assert_eq!(tree.read("src/lib.rs"), "a\nb\nc\nd\n");
     }
 }

@@ -20,9 +20,10 @@ mod tools;
 mod torture;
 mod tracee;
 mod tree;
+mod verdict;
 
 pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
-pub use faults::{Fault, Verdict};
+pub use faults::{Edit, Fault, FaultyCrate, FaultyLines};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
@@ -39,6 +40,7 @@ pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
 pub use tree::{Fingerprint, Tree, clean_up, finding_recorder};
+pub use verdict::{ByChance, Verdict};
 
 /// One thing that must be true of the product.
 pub struct Case {

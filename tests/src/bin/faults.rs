@@ -1,11 +1,13 @@
-//! Where does `xhist-report suspects` rank the wrong line of a crate? A table, as docs/benchmarks.md has it.
+//! How many lines of `xhist-report suspects` are read until a faulty line of a crate? A table, as docs/benchmarks.md has it.
 //!
 //! ```sh
-//! cargo run --release -p xhist-tests --bin faults             # every fault of tests/fixtures/faults.tsv
-//! cargo run --release -p xhist-tests --bin faults -- shlex    # those of these crates
+//! cargo run --release -p xhist-tests --bin faults                                 # all of tests/fixtures/faults.tsv
+//! cargo run --release -p xhist-tests --bin faults -- shlex                        # those of these crates
+//! cargo run --release -p xhist-tests --bin faults -- --set "real tuned" --keep DIR    # of a set; DIR gets the suspects
 //! ```
 
 use std::panic::catch_unwind;
+use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -13,64 +15,160 @@ use xhist_tests::{Fault, Need, Verdict, clean_up, set_deadline};
 
 /// A crate that takes longer has failed.
 const CRATE_LIMIT: Duration = Duration::from_secs(1800);
+/// What a reader may be willing to read.
+const LINES: [usize; 3] = [1, 5, 10];
+
+#[derive(Default)]
+struct Arguments {
+    crates: Vec<String>,
+    set: Option<String>,
+    keep: Option<PathBuf>,
+}
 
 fn main() -> ExitCode {
-    let names: Vec<String> = std::env::args().skip(1).collect();
+    let arguments = match arguments() {
+        Ok(arguments) => arguments,
+        Err(error) => {
+            eprintln!("error: {error}; usage: faults [--set NAME] [--keep DIR] [CRATE...]");
+            return ExitCode::from(2);
+        }
+    };
     if let Some(missing) = Need::Registry.missing() {
         eprintln!("error: {missing}");
         return ExitCode::from(2);
     }
     let mut faults = Fault::list();
-    faults.retain(|fault| names.is_empty() || names.contains(&fault.name));
-    for set in ["tuned", "held out"] {
-        let of_set: Vec<Fault> = faults.iter().filter(|fault| fault.set == set).cloned().collect();
-        if !of_set.is_empty() {
-            table(set, &of_set);
-        }
+    faults.retain(|fault| {
+        let is_of_set = arguments.set.as_ref().is_none_or(|set| fault.set == *set);
+        is_of_set && (arguments.crates.is_empty() || arguments.crates.contains(&fault.name))
+    });
+    if faults.is_empty() {
+        eprintln!("error: the table has no such fault");
+        return ExitCode::from(2);
+    }
+    for of_set in faults.chunk_by(|one, other| one.set == other.set) {
+        table(of_set, arguments.keep.as_ref());
     }
     ExitCode::SUCCESS
 }
 
-fn table(set: &str, faults: &[Fault]) {
-    println!("| crate ({set}) | line | mistake | tests | function | suspect | named | diff |");
-    println!("|---|---|---|---|---|---|---|---|");
-    let (mut first, mut among_five, mut named, mut in_diff) = (0, 0, 0, 0);
-    for of_crate in faults.chunk_by(|one, other| one.name == other.name) {
+fn arguments() -> Result<Arguments, String> {
+    let mut found = Arguments::default();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut value = || arguments.next().ok_or(format!("{argument} needs a value"));
+        match argument.as_str() {
+            "--set" => found.set = Some(value()?),
+            "--keep" => found.keep = Some(value()?.into()),
+            option if option.starts_with('-') => return Err(format!("unknown option {option}")),
+            name => found.crates.push(name.to_owned()),
+        }
+    }
+    Ok(found)
+}
+
+/// What is counted over the faults of a set.
+#[derive(Default)]
+struct Summary {
+    examined: usize,
+    named: usize,
+    in_diff: usize,
+    /// Within so many lines: of the list, of Ochiai's order, of a random one.
+    within: [[usize; 3]; 3],
+    /// Sums of the lines and bytes of the answers.
+    answers: [usize; 2],
+}
+
+fn table(faults: &[Fault], keep: Option<&PathBuf>) {
+    let set = &faults[0].set;
+    println!(
+        "| crate ({set}) | line | mistake | tests | function | suspect | lines read | Ochiai | random | named | diff | answer |"
+    );
+    println!("|---|---|---|---|---|---|---|---|---|---|---|---|");
+    let mut summary = Summary::default();
+    for of_crate in faults.chunk_by(|one, other| (&one.name, &one.version) == (&other.name, &other.version)) {
         set_deadline(CRATE_LIMIT);
         // A crate that cannot be examined, such as one whose tests do not end, does not end the table.
         let Ok(verdicts) = catch_unwind(|| examined(of_crate)) else {
-            println!("| {} {} | | not examined | | | | | |", of_crate[0].name, of_crate[0].version);
+            println!("| {} {} | | not examined | | | | | | | | | |", of_crate[0].name, of_crate[0].version);
             clean_up();
             continue;
         };
         for (fault, verdict) in of_crate.iter().zip(verdicts) {
-            let Verdict { line, tests, rank, function, is_named, is_in_diff, .. } = verdict;
-            let shown = |rank: Option<u64>| rank.map_or("not found".to_owned(), |rank| rank.to_string());
-            let said = |is: bool| if is { "yes" } else { "no" };
-            println!(
-                "| {} {} | {}:{line} | {} | {} failed, {} passed | {} | {} | {} | {} |",
-                fault.name,
-                fault.version,
-                fault.file,
-                fault.what,
-                tests.0,
-                tests.1,
-                shown(function),
-                shown(rank),
-                said(is_named),
-                said(is_in_diff),
-            );
-            first += usize::from(rank == Some(1));
-            among_five += usize::from(rank.is_some_and(|rank| rank <= 5));
-            named += usize::from(is_named);
-            in_diff += usize::from(is_in_diff);
+            row(fault, &verdict);
+            summary.add(&verdict);
+            if let Some(Err(error)) = keep.map(|directory| verdict.keep(fault, directory)) {
+                eprintln!("warning: nothing is kept: {error}");
+            }
         }
         clean_up();
     }
-    let all = faults.len();
+    summary.print(set, faults.len());
+}
+
+fn row(fault: &Fault, verdict: &Verdict) {
+    let shown = |found: Option<String>| found.unwrap_or_else(|| "not found".to_owned());
+    let said = |is: bool| if is { "yes" } else { "no" };
+    let chance = |of: fn(&xhist_tests::ByChance) -> f64| {
+        shown(verdict.by_chance.as_ref().map(|chance| format!("{:.1}", of(chance))))
+    };
+    let more = match fault.edits.len() - 1 {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
     println!(
-        "\n{set}, {all} faults: {named} named by `cargo xhist test`, {first} the first suspect, {among_five} among the first five, {in_diff} in the first screen of `diff`\n"
+        "| {} {} | {}:{}{more} | {} | {} failed, {} passed | {} | {} | {} | {} | {} | {} | {} | {} lines, {} bytes |",
+        fault.name,
+        fault.version,
+        fault.edits[0].file,
+        verdict.line,
+        fault.what,
+        verdict.tests.0,
+        verdict.tests.1,
+        shown(verdict.function.map(|rank| rank.to_string())),
+        shown(verdict.rank.map(|rank| rank.to_string())),
+        shown(verdict.lines_read.map(|lines| lines.to_string())),
+        chance(|chance| chance.ochiai),
+        chance(|chance| chance.random),
+        said(verdict.is_named),
+        said(verdict.is_in_diff),
+        verdict.answer().lines().count(),
+        verdict.answer().len(),
     );
+}
+
+impl Summary {
+    fn add(&mut self, verdict: &Verdict) {
+        self.examined += 1;
+        self.named += usize::from(verdict.is_named);
+        self.in_diff += usize::from(verdict.is_in_diff);
+        self.answers[0] += verdict.answer().lines().count();
+        self.answers[1] += verdict.answer().len();
+        let orders = [
+            verdict.lines_read.map(|lines| lines as f64),
+            verdict.by_chance.map(|chance| chance.ochiai),
+            verdict.by_chance.map(|chance| chance.random),
+        ];
+        for (within, read) in self.within.iter_mut().zip(orders) {
+            for (count, most) in within.iter_mut().zip(LINES) {
+                *count += usize::from(read.is_some_and(|read| read <= most as f64));
+            }
+        }
+    }
+
+    fn print(&self, set: &str, all: usize) {
+        let Summary { examined, named, in_diff, within, answers } = self;
+        println!(
+            "\n{set}, {all} faults, {examined} examined: {named} named by `cargo xhist test`, {in_diff} in the first screen of `diff`"
+        );
+        let [one, five, ten] = LINES;
+        println!("within the first {one}, {five}, {ten} lines read:");
+        for (order, [one, five, ten]) in ["suspects", "Ochiai", "random"].iter().zip(within) {
+            println!("    {order:8} {one:3} {five:3} {ten:3}");
+        }
+        let mean = |sum: usize| sum / (*examined).max(1);
+        println!("answers, on average: {} lines, {} bytes\n", mean(answers[0]), mean(answers[1]));
+    }
 }
 
 /// The verdicts on the faults of one crate.

@@ -92,6 +92,7 @@ pub fn choose(dir: &Path, follows: bool) -> Result<Chosen, NoRingFile> {
     };
     let mut looks = MAX_LOOKS;
     let is_wanted = |run: &&Run| match run.end(&mut looks) {
+        _ if run.is_repeat() => false,
         RunEnd::Badly => !follows,
         RunEnd::Running => true,
         RunEnd::Well => false,
@@ -152,8 +153,7 @@ pub fn failed(dir: &Path) -> Result<PathBuf, NoRingFile> {
         return Err(NoRingFile { homes });
     };
     let mut looks = MAX_LOOKS;
-    let repeats = |run: &Run| run.description.as_ref().is_ok_and(|record| record.repeats);
-    let failed = runs.iter().find(|run| !repeats(run) && run.end(&mut looks) == RunEnd::Badly);
+    let failed = runs.iter().find(|run| !run.is_repeat() && run.end(&mut looks) == RunEnd::Badly);
     Ok(failed.unwrap_or(&runs[0]).place.clone())
 }
 
@@ -186,6 +186,11 @@ impl Run {
         let ended = ended.and_then(|ms| SystemTime::UNIX_EPOCH.checked_add(Duration::from_millis(ms)));
         let written = files.first().map_or(SystemTime::UNIX_EPOCH, |(written, _)| *written);
         Run { place, when: ended.unwrap_or(written), description, files }
+    }
+
+    /// Whether it repeats a test of an earlier run, which stays the one of interest.
+    fn is_repeat(&self) -> bool {
+        self.description.as_ref().is_ok_and(|record| record.repeats)
     }
 
     /// How it ended. Reads the ring files only without a description, and at most `looks` times.

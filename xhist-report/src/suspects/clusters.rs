@@ -61,9 +61,8 @@ fn telling(program: &ProgramSites, tests: &[Test]) -> SiteSet {
 
 /// The program's own site that a panic came from, if the test's own code was not the one that panicked.
 fn panic_site(program: &ProgramSites, test: &Test) -> Option<u32> {
-    let history = test.history.as_ref().filter(|history| history.has_panic)?;
-    let site = history.open.first()?;
-    (program.sites[*site as usize].role == Role::Own).then_some(*site)
+    let site = test.history.as_ref()?.panic_site?;
+    (program.sites[site as usize].role == Role::Own).then_some(site)
 }
 
 #[cfg(test)]
@@ -102,7 +101,7 @@ mod tests {
             test(false, &[0, 1]),
         ];
         assert_eq!(clusters(&program(), &tests), [vec![0, 3], vec![2]]);
-        let panic = FailureHistory { open: vec![1], has_panic: true, ..FailureHistory::default() };
+        let panic = FailureHistory { panic_site: Some(1), ..FailureHistory::default() };
         for test in [0, 2] {
             tests[test].history = Some(panic.clone());
         }

@@ -1,6 +1,7 @@
 //! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
 
 use std::collections::HashMap;
+use std::path::Path;
 use std::sync::Arc;
 
 use qs_core::map::BodyKind;
@@ -12,8 +13,11 @@ use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
 use xhist_history::calls::{Activation, CallStack, Handler, Structure, ThreadEntry};
 use xhist_history::events::{read_items, with_lanes};
-use xhist_history::model::{Gap, Names};
+use xhist_history::model::{CodePlace, Gap, Item, Names, What};
 use xhist_history::ring::{Placed, RingSnapshot};
+
+/// Sites before a panic among which it came from one.
+const NEAR_PANIC: usize = 64;
 
 /// How far before the failure a site ran last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +39,8 @@ pub struct FailureHistory {
     pub is_whole: bool,
     /// Whether it ends at a panic.
     pub has_panic: bool,
+    /// The site that the panic came from, if it is one of the program.
+    pub panic_site: Option<u32>,
     /// Whether its last statement fails if another thread panicked, as `join` does.
     pub passes_on: bool,
     /// Values behind the last execution of each site that has any.
@@ -54,6 +60,9 @@ impl FailureHistory {
             // The newest entry of a program that was killed.
             is_whole &= Gap { torn: false, ..gap.clone() }.is_empty();
             let handler = item.map_or(Handler::default(), Handler::of);
+            if let Some(Item { what: What::Panic(_, place), .. }) = item {
+                history.panic_place = place.at.clone();
+            }
             ThreadEntry::all(gap, item).for_each(|entry| history.take(handler, entry));
             history.values(item.map_or(&[], |item| &item.values));
         });
@@ -127,6 +136,8 @@ struct Reading<'a> {
     before_message: usize,
     /// The depth at which the test called what formats a value, while that goes on.
     message: Option<usize>,
+    /// Where the next panic comes from, by its message.
+    panic_place: Option<CodePlace>,
     /// What was known at each panic that may have ended the thread.
     at_panic: Vec<AtPanic>,
     /// Panics so far.
@@ -136,6 +147,7 @@ struct Reading<'a> {
 /// What was known at a panic.
 struct AtPanic {
     number: usize,
+    site: Option<u32>,
     /// Sites that had run.
     ran: usize,
     open: Vec<u32>,
@@ -153,6 +165,7 @@ impl<'a> Reading<'a> {
             is_valued: false,
             before_message: 0,
             message: None,
+            panic_place: None,
             at_panic: Vec::new(),
             panics: 0,
         }
@@ -217,14 +230,33 @@ impl<'a> Reading<'a> {
         self.at_panic.retain(|at| {
             caught == Some(at.number) || open_panics.iter().any(|panic| panic.number == at.number)
         });
+        let site = self.panic_site(ran);
         self.at_panic.push(AtPanic {
             number: self.panics,
+            site,
             ran,
             open,
             passes_on,
             values: self.values.clone(),
         });
         self.panics += 1;
+    }
+
+    /// The newest site whose statement has the line that the message of the panic names.
+    fn panic_site(&mut self, ran: usize) -> Option<u32> {
+        let place = self.panic_place.take()?;
+        let sites = &self.code.program.sites;
+        let is_it = |site: &&u32| {
+            let site = &sites[**site as usize];
+            let is_file =
+                self.code.names.path(site.file).is_some_and(|path| Path::new(&place.path).ends_with(path));
+            is_file && (site.line..=site.end_line.max(site.line)).contains(&place.line)
+        };
+        let ran = self.order[..ran.min(self.order.len())].iter().rev();
+        ran.take(NEAR_PANIC)
+            .filter(is_it)
+            .min_by_key(|site| sites[**site as usize].end_line - sites[**site as usize].line)
+            .copied()
     }
 
     fn passes_on(&self) -> bool {
@@ -245,8 +277,9 @@ impl<'a> Reading<'a> {
     fn finish(mut self, may_fail: bool) -> FailureHistory {
         let first = self.calls.open_panics().first().filter(|_| may_fail).map(|panic| panic.number);
         let at = self.at_panic.iter().position(|at| Some(at.number) == first);
-        let has_panic = at.is_some();
-        let (ran, open, passes_on, values) = match at.map(|at| self.at_panic.swap_remove(at)) {
+        let at = at.map(|at| self.at_panic.swap_remove(at));
+        let (has_panic, panic_site) = (at.is_some(), at.as_ref().and_then(|at| at.site));
+        let (ran, open, passes_on, values) = match at {
             Some(at) => (at.ran, at.open, at.passes_on, at.values),
             None => {
                 let (ran, open) = self.here(false);
@@ -254,7 +287,7 @@ impl<'a> Reading<'a> {
             }
         };
         self.order.truncate(ran);
-        FailureHistory { order: self.order, open, values, is_whole: true, has_panic, passes_on }
+        FailureHistory { order: self.order, open, values, is_whole: true, has_panic, panic_site, passes_on }
     }
 }
 

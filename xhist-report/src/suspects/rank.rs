@@ -248,8 +248,8 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
         for (site, value) in history.checks(program) {
             ranking.evidence[site as usize].check += value / with_history;
         }
-        if let Some(site) = history.open.first().filter(|site| history.has_panic && own(site)) {
-            ranking.evidence[*site as usize].panics_in += 1;
+        if let Some(site) = history.panic_site.filter(own) {
+            ranking.evidence[site as usize].panics_in += 1;
         }
         let open = history.open.iter().copied().filter(own);
         for (depth, site) in open.enumerate() {
@@ -423,7 +423,7 @@ mod tests {
     #[test]
     fn the_statement_that_panicked_is_among_the_first_two() {
         let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
-        tests[0].history.as_mut().unwrap().open = vec![1];
+        tests[0].history.as_mut().unwrap().panic_site = Some(1);
         assert_eq!(suspects(&tests)[..2], [4, 1], "though every test ran it");
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
         let ranking = rank(&program(), &tests, &[0], &mut { check });
