@@ -9,10 +9,10 @@ use xhist_history::runs::record::RunRecord;
 use xhist_history::typed::{quoted, shown_path};
 use xhist_report::cli::again::{self, FailedTest};
 
+use crate::carry_out::carry_out;
 use crate::command::again_options::{Again, RecordedTest, Rerun, Why};
 use crate::command::{Command, Parsed, Verb};
 use crate::error::{Error, UsageError};
-use crate::run::carry_out;
 
 /// Runs with values, if the first one ends another way than the recorded one.
 const TRIES: u32 = 5;
@@ -34,7 +34,7 @@ struct Recorded {
 }
 
 /// How a test ended when it ran again.
-struct Ended {
+struct Repeated {
     run: PathBuf,
     /// How it failed; `None` if it passed.
     failed: Option<FailedTest>,
@@ -49,7 +49,8 @@ fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
     settings.values.extend(recorded.test.functions.iter().cloned());
     settings.value_targets = true;
     let first = recorded.again()?;
-    let is_same = |ended: &Ended| ended.failed.as_ref().is_some_and(|failed| failed.at == recorded.test.at);
+    let is_same =
+        |ended: &Repeated| ended.failed.as_ref().is_some_and(|failed| failed.at == recorded.test.at);
     if is_same(&first) {
         again::print_answer(&first.run, &recorded.run);
         return Ok(ExitCode::SUCCESS);
@@ -78,7 +79,7 @@ fn rerun(times: u32, test: &RecordedTest) -> Result<ExitCode, Error> {
     eprintln!("xhist: running {} {times} times", recorded.test.name);
     let first = recorded.again()?;
     let mut failed = u32::from(first.failed.is_some());
-    let mut parted: Option<(u32, Ended)> = None;
+    let mut parted: Option<(u32, Repeated)> = None;
     for number in 2..=times {
         let other = recorded.again()?;
         failed += u32::from(other.failed.is_some());
@@ -144,7 +145,7 @@ impl Recorded {
     }
 
     /// Runs the test.
-    fn again(&self) -> Result<Ended, Error> {
+    fn again(&self) -> Result<Repeated, Error> {
         let done = carry_out(&self.command)?;
         let words: Vec<_> = self.command.words.iter().map(|word| word.to_string_lossy()).collect();
         let run = done.run.ok_or_else(|| {
@@ -152,18 +153,18 @@ impl Recorded {
             Error::from(UsageError::Again(why))
         })?;
         let failed = again::failed_test(&run, Some(&self.test.name)).ok();
-        Ok(Ended { run, failed })
+        Ok(Repeated { run, failed })
     }
 
     /// Prints where two runs part.
-    fn compare(&self, one: &Ended, other: &Ended) -> ExitCode {
+    fn compare(&self, one: &Repeated, other: &Repeated) -> ExitCode {
         // The failed one is the one in question.
         let (good, bad) = if one.failed.is_some() { (other, one) } else { (one, other) };
         again::print_parting(&good.history(self), &bad.history(self)).into()
     }
 }
 
-impl Ended {
+impl Repeated {
     /// The history of the test.
     fn history(&self, recorded: &Recorded) -> OsString {
         let mut history = self.run.clone().into_os_string();
@@ -173,7 +174,7 @@ impl Ended {
     }
 
     /// Whether both passed, or both failed at the same place.
-    fn is_like(&self, other: &Ended) -> bool {
+    fn is_like(&self, other: &Repeated) -> bool {
         self.failed.as_ref().map(|failed| &failed.at) == other.failed.as_ref().map(|failed| &failed.at)
     }
 

@@ -15,6 +15,7 @@
 #![forbid(unsafe_code)]
 
 mod again;
+mod carry_out;
 mod clean;
 mod command;
 mod config;

@@ -124,7 +124,7 @@ pub(crate) struct Command {
     pub(crate) own: OwnOptions,
     /// The words that it was typed with.
     pub(crate) words: Vec<OsString>,
-    /// It repeats a run: whoever repeats it prints what it found.
+    /// It repeats a run: the caller prints what it found.
     pub(crate) is_again: bool,
 }
 

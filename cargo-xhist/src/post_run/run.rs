@@ -28,7 +28,7 @@ pub(crate) struct Run {
     pub(crate) build: PathBuf,
     /// The words behind `cargo xhist`.
     pub(crate) words: Vec<String>,
-    /// The run is repeated, and whoever repeats it reports.
+    /// The run repeats another one, and the caller reports.
     pub(crate) is_again: bool,
     /// The programs record values.
     pub(crate) has_values: bool,

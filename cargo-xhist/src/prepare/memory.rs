@@ -34,7 +34,7 @@ pub(crate) struct Outcome {
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Notes {
     warnings: Vec<String>,
-    /// The command repeats a run: whoever repeats it prints what is worth it.
+    /// The command repeats a run: the caller prints what the user needs.
     #[serde(skip)]
     is_silent: bool,
     /// Lines that `-q` leaves out.

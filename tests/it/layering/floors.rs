@@ -126,6 +126,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["clean.rs", "recorder", "runner.rs", "shadow"],
             &["prepare"],
             &["notes.rs"],
+            &["carry_out.rs"],
+            &["again.rs"],
             &["run.rs"],
             &["lib.rs"],
         ],

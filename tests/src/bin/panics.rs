@@ -24,7 +24,7 @@ const TOLERANCE: usize = 1;
 
 /// A line of the sources with the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
-struct Place {
+struct FixPlace {
     file: String,
     line: usize,
 }
@@ -124,7 +124,7 @@ fn projects(set: &Path) -> Vec<PathBuf> {
 }
 
 /// The lines of the fix: of all patches beside the `main.rs`.
-fn fix_of(project: &Path) -> Vec<Place> {
+fn fix_of(project: &Path) -> Vec<FixPlace> {
     let files = std::fs::read_dir(project.join("src")).into_iter().flatten().flatten();
     let patches =
         files.map(|file| file.path()).filter(|path| path.extension().is_some_and(|end| end == "patch"));
@@ -133,7 +133,7 @@ fn fix_of(project: &Path) -> Vec<Place> {
 }
 
 /// The old lines that a patch changes, in Rust files that are not tests.
-fn lines_of(patch: &str) -> Vec<Place> {
+fn lines_of(patch: &str) -> Vec<FixPlace> {
     let mut found = Vec::new();
     let (mut file, mut line, mut rest, mut is_change) = (None, 0, (0, 0), false);
     for text in patch.lines() {
@@ -148,7 +148,7 @@ fn lines_of(patch: &str) -> Vec<Place> {
             }
             continue;
         }
-        let mut add = |line| found.extend(file.clone().map(|file| Place { file, line }));
+        let mut add = |line| found.extend(file.clone().map(|file| FixPlace { file, line }));
         match text.as_bytes().first() {
             Some(b'-') => {
                 add(line);
@@ -187,7 +187,7 @@ fn hunk(text: &str) -> Option<(usize, usize, usize)> {
 }
 
 /// Whether this place is one of the fix. The path may have directories in front.
-fn is_fix(fix: &[Place], path: &str, line: usize) -> bool {
+fn is_fix(fix: &[FixPlace], path: &str, line: usize) -> bool {
     let is_file =
         |file: &str| path.strip_suffix(file).is_some_and(|front| front.is_empty() || front.ends_with('/'));
     fix.iter().any(|place| place.line.abs_diff(line) <= TOLERANCE && is_file(&place.file))
@@ -203,7 +203,7 @@ fn places(text: &str) -> impl Iterator<Item = (&str, usize)> {
 }
 
 /// What a recorded run prints. `None` if it does not panic.
-fn examined(project: &Path, fix: &[Place]) -> Option<Found> {
+fn examined(project: &Path, fix: &[FixPlace]) -> Option<Found> {
     let tree = Tree::copy_of(project);
     let done = online_cargo(tree.path()).args("xhist run --deps all").env("RUST_BACKTRACE", "1").done();
     let own = done.stderr.find("\nxhist: ").filter(|_| done.stderr.contains("panicked at"))?;

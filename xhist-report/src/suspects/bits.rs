@@ -51,6 +51,16 @@ impl SiteSet {
     }
 }
 
+impl SiteSet {
+    /// The sites of both, divided by those of the smaller set.
+    pub fn overlap(&self, other: &SiteSet) -> f64 {
+        let len = |set: &SiteSet| set.0.iter().map(|word| word.count_ones()).sum::<u32>();
+        let both: u32 = self.0.iter().zip(&other.0).map(|(one, other)| (one & other).count_ones()).sum();
+        let smaller = len(self).min(len(other));
+        if smaller == 0 { 0.0 } else { f64::from(both) / f64::from(smaller) }
+    }
+}
+
 impl FromIterator<u32> for SiteSet {
     fn from_iter<I: IntoIterator<Item = u32>>(sites: I) -> SiteSet {
         let mut set = SiteSet::default();
@@ -70,5 +80,7 @@ mod tests {
         assert!(set.contains(64) && !set.contains(65) && !set.contains(9999));
         let other: SiteSet = [3, 4].into_iter().collect();
         assert!((set.similarity(&other) - 0.25).abs() < 1e-12);
+        assert!((set.overlap(&other) - 0.5).abs() < 1e-12);
+        assert_eq!(set.overlap(&SiteSet::default()), 0.0);
     }
 }

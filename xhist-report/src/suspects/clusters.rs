@@ -4,21 +4,21 @@ use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 
-/// Similarity of the telling sites from which on two tests fail in one way.
+/// Share of the rare sites of a test that another one has as well, from which on the two fail in one way.
 const ALIKE: f64 = 0.5;
 /// Most clusters. The tests of the smallest ones join the last.
 const MOST: usize = 4;
 
 /// The failed tests by how they fail, the largest cluster first: indices, in the order of the tests.
 ///
-/// Two tests fail in one way if their panics came from one site of the program, or if most of what tells them from passed tests is
-/// the same. A test joins a cluster if it fails like any of its tests.
+/// Two tests fail in one way if their panics came from one site of the program, or if they share
+/// most of the sites that few passed tests ran. A test joins a cluster if it fails like any of its tests.
 pub fn clusters(program: &ProgramSites, tests: &[Test]) -> Vec<Vec<usize>> {
-    let telling = telling(program, tests);
+    let rare = rare_sites(program, tests);
     let failed = tests.iter().enumerate().filter(|(_, test)| test.failed);
     let failed: Vec<(usize, SiteSet, Option<u32>)> = failed
         .map(|(index, test)| {
-            let ran = test.ran.iter().filter(|site| telling.contains(*site)).collect();
+            let ran = test.ran.iter().filter(|site| rare.contains(*site)).collect();
             (index, ran, panic_site(program, test))
         })
         .collect();
@@ -27,7 +27,7 @@ pub fn clusters(program: &ProgramSites, tests: &[Test]) -> Vec<Vec<usize>> {
         let is_alike = |other: &usize| {
             let (_, other_ran, other_panic) = &failed[*other];
             let is_one_panic = panic.is_some() && panic == other_panic;
-            is_one_panic || ran == other_ran || ran.similarity(other_ran) >= ALIKE
+            is_one_panic || ran == other_ran || ran.overlap(other_ran) >= ALIKE
         };
         let (alike, mut rest): (Vec<_>, Vec<_>) =
             clusters.into_iter().partition(|cluster: &Vec<usize>| cluster.iter().any(is_alike));
@@ -47,8 +47,8 @@ pub fn clusters(program: &ProgramSites, tests: &[Test]) -> Vec<Vec<usize>> {
     clusters
 }
 
-/// The program's own sites that tell failed tests from passed ones: fewer than half of the passed tests ran them.
-fn telling(program: &ProgramSites, tests: &[Test]) -> SiteSet {
+/// The program's own sites that fewer than half of the passed tests ran.
+fn rare_sites(program: &ProgramSites, tests: &[Test]) -> SiteSet {
     let mut passed = vec![0_usize; program.sites.len()];
     let all = tests.iter().filter(|test| !test.failed);
     for site in all.clone().flat_map(|test| test.ran.iter()) {
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn tests_of_which_nothing_tells_are_one_cluster() {
+    fn tests_that_ran_nothing_special_are_one_cluster() {
         let tests = [test(true, &[0]), test(true, &[0]), test(false, &[0])];
         assert_eq!(clusters(&program(), &tests), [[0, 1]]);
     }

@@ -28,7 +28,7 @@ pub struct FailedTest {
 /// Finds a failed test of a run by its name, by the last part of it, or by any part; without a name, the first one.
 ///
 /// # Errors
-/// Why there is none, as a sentence.
+/// Why no test is found, as a sentence.
 pub fn failed_test(directory: &Path, name: Option<&str>) -> Result<FailedTest, String> {
     let options = brief(directory, SUSPECTS, &MapPlaces::default(), &[]);
     let mut nowhere = std::io::sink();

@@ -35,6 +35,8 @@ pub struct FailureHistory {
     pub order: Vec<u32>,
     /// The sites at which the open calls are, innermost first.
     pub open: Vec<u32>,
+    /// The sites that formatted the message of the panic and did nothing before; they are not in the order.
+    pub message: SiteSet,
     /// Whether the ring still has the first statement.
     pub is_whole: bool,
     /// Whether it ends at a panic.
@@ -172,10 +174,16 @@ impl<'a> Reading<'a> {
     }
 
     fn take(&mut self, handler: Handler, entry: ThreadEntry) {
-        let before = (entry == ThreadEntry::Panic).then(|| (self.here(true), self.passes_on()));
+        let before = (entry == ThreadEntry::Panic).then(|| {
+            let site = self.panic_site();
+            let is_own = site.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Own);
+            // What formats a message may panic itself.
+            self.message = self.message.filter(|_| !is_own);
+            (site, self.here(true), self.passes_on())
+        });
         self.calls.take(handler, entry);
-        if let Some((here, passes_on)) = before {
-            self.panic(here, passes_on);
+        if let Some((site, here, passes_on)) = before {
+            self.panic(site, here, passes_on);
         }
         if let ThreadEntry::Statement(statement) = entry {
             self.statement(statement);
@@ -225,12 +233,11 @@ impl<'a> Reading<'a> {
     }
 
     /// The thread panicked. `here` and `passes_on` are of the moment before.
-    fn panic(&mut self, (ran, open): (usize, Vec<u32>), passes_on: bool) {
+    fn panic(&mut self, site: Option<u32>, (ran, open): (usize, Vec<u32>), passes_on: bool) {
         let (open_panics, caught) = (self.calls.open_panics(), self.calls.caught_panic());
         self.at_panic.retain(|at| {
             caught == Some(at.number) || open_panics.iter().any(|panic| panic.number == at.number)
         });
-        let site = self.panic_site(ran);
         self.at_panic.push(AtPanic {
             number: self.panics,
             site,
@@ -243,7 +250,7 @@ impl<'a> Reading<'a> {
     }
 
     /// The newest site whose statement has the line that the message of the panic names.
-    fn panic_site(&mut self, ran: usize) -> Option<u32> {
+    fn panic_site(&mut self) -> Option<u32> {
         let place = self.panic_place.take()?;
         let sites = &self.code.program.sites;
         let is_it = |site: &&u32| {
@@ -252,7 +259,7 @@ impl<'a> Reading<'a> {
                 self.code.names.path(site.file).is_some_and(|path| Path::new(&place.path).ends_with(path));
             is_file && (site.line..=site.end_line.max(site.line)).contains(&place.line)
         };
-        let ran = self.order[..ran.min(self.order.len())].iter().rev();
+        let ran = self.order.iter().rev();
         ran.take(NEAR_PANIC)
             .filter(is_it)
             .min_by_key(|site| sites[**site as usize].end_line - sites[**site as usize].line)
@@ -261,6 +268,19 @@ impl<'a> Reading<'a> {
 
     fn passes_on(&self) -> bool {
         self.calls.top().is_some_and(|top| self.code.structure.passes_on(top.statement))
+    }
+
+    /// Removes the newest sites and the innermost open calls that are in functions `fmt`.
+    fn leave_out_formatting(&mut self, open: &mut Vec<u32>) -> SiteSet {
+        let program = self.code.program;
+        let formats = |site: &u32| {
+            let path = &program.functions[program.sites[*site as usize].function as usize].path;
+            path.rsplit("::").next() == Some("fmt")
+        };
+        let kept = self.order.iter().rposition(|site| !formats(site)).map_or(0, |last| last + 1);
+        let outer = open.iter().position(|site| !formats(site)).unwrap_or(open.len());
+        open.drain(..outer);
+        self.order.drain(kept..).collect()
     }
 
     /// How many sites ran, and the sites at which the open calls are.
@@ -286,8 +306,25 @@ impl<'a> Reading<'a> {
                 (ran, open, self.passes_on(), std::mem::take(&mut self.values))
             }
         };
-        self.order.truncate(ran);
-        FailureHistory { order: self.order, open, values, is_whole: true, has_panic, panic_site, passes_on }
+        let mut message: SiteSet = self.order.drain(ran..).collect();
+        let mut open = open;
+        let is_of_test =
+            panic_site.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Test);
+        if has_panic && is_of_test {
+            // A derived `fmt` is not recorded, so the one that it calls seems to be called by what ran before.
+            message.extend(&self.leave_out_formatting(&mut open));
+        }
+        let ran: SiteSet = self.order.iter().copied().collect();
+        FailureHistory {
+            message: message.iter().filter(|site| !ran.contains(*site)).collect(),
+            order: self.order,
+            open,
+            values,
+            is_whole: true,
+            has_panic,
+            panic_site,
+            passes_on,
+        }
     }
 }
 
@@ -408,6 +445,26 @@ fn step asyncfn
         assert_eq!((failed.order.as_slice(), failed.open.as_slice()), (&[4, 0, 1, 5][..], &[5][..]));
         let formatted = history("5 1 7 2");
         assert_eq!(formatted.order, [4, 0, 6, 1], "the program formats");
+    }
+
+    #[test]
+    fn formatting_behind_a_derived_fmt_is_left_out_if_a_check_of_the_test_failed() {
+        let names = Names::parse(MAP.as_bytes());
+        let program = ProgramSites::of(&names);
+        let code = TestedCode::new(&program, &names);
+        // Line 9 checks, `f` runs, and `A::fmt` seems to be called by it.
+        let message = |line| {
+            let mut reading = Reading::new(&code);
+            for number in [5, 6, 1, 2, 7] {
+                reading.take(Handler::default(), ThreadEntry::Statement(Statement::numbered(number)));
+            }
+            reading.panic_place = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
+            reading.take(Handler::default(), ThreadEntry::Panic);
+            let history = reading.finish(true);
+            (history.order, history.message.iter().collect::<Vec<_>>(), history.panic_site)
+        };
+        assert_eq!(message(9), (vec![4, 5, 0, 1], vec![6], Some(5)));
+        assert_eq!(message(11), (vec![4, 5, 0, 1, 6], vec![], Some(6)), "it panicked itself");
     }
 
     #[test]

@@ -29,6 +29,8 @@ const CHECK: f64 = 0.12;
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
 const BRANCH: f64 = 0.97;
+/// What a statement counts that only formatted messages of panics: passed tests have no such message.
+const FORMATS: f64 = 0.2;
 /// What a statement that panicked counts of the best suspect, at least.
 const BELOW_BEST: f64 = 0.9999;
 
@@ -53,6 +55,8 @@ pub struct SiteEvidence {
     pub parts_in: u32,
     /// Number of failed tests whose panic came from here, and not from a check that the text has.
     pub panics_in: u32,
+    /// Number of failed tests in which it only formatted the message of the panic.
+    pub formats_in: u32,
     /// How likely it is the mistake by its text alone, from 0 to 1.
     pub text: f64,
     /// All of it.
@@ -245,6 +249,9 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
                 ranking.evidence[site as usize].near += weight * near / with_history;
             }
         }
+        for site in history.message.iter() {
+            ranking.evidence[site as usize].formats_in += 1;
+        }
         for (site, value) in history.checks(program) {
             ranking.evidence[site as usize].check += value / with_history;
         }
@@ -285,7 +292,8 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals) -> f64 {
         Role::Dependency => 0.2,
     };
     let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK;
-    role * value * (rest + order)
+    let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
+    role * formats * value * (rest + order)
 }
 
 /// For each site a hash of the set of tests that ran it.
@@ -428,6 +436,13 @@ mod tests {
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
         let ranking = rank(&program(), &tests, &[0], &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
+    }
+
+    #[test]
+    fn what_only_formatted_the_message_is_last() {
+        let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
+        tests[0].history.as_mut().unwrap().message = [7].into_iter().collect();
+        assert_eq!(suspects(&tests).last(), Some(&7));
     }
 
     #[test]
