@@ -16,7 +16,7 @@ pub struct Fault {
     /// Its version.
     pub version: String,
     /// What makes it faulty, in the order of the lines of each file.
-    pub edits: Vec<Edit>,
+    pub edits: Vec<FaultEdit>,
     /// What is wrong.
     pub what: String,
     /// The set that it belongs to.
@@ -25,7 +25,7 @@ pub struct Fault {
 
 /// A change of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Edit {
+pub struct FaultEdit {
     /// The file.
     pub file: String,
     /// The text that is right, once in the file.
@@ -60,7 +60,7 @@ impl Fault {
             let Ok([name, version, file, old, new, what, set]) = <[String; 7]>::try_from(fields) else {
                 panic!("seven fields: {row}")
             };
-            let edit = Edit { file, old, new };
+            let edit = FaultEdit { file, old, new };
             if name.is_empty() {
                 faults.last_mut().expect("a fault above").edits.push(edit);
             } else {
@@ -90,7 +90,7 @@ impl Fault {
     /// Makes the crate faulty, until the result is dropped.
     pub fn put_into<'a>(&self, tree: &'a Tree) -> FaultyCrate<'a> {
         let mut faulty = FaultyCrate { tree, lines: Vec::new(), before: BTreeMap::new() };
-        for Edit { file, old, new } in &self.edits {
+        for FaultEdit { file, old, new } in &self.edits {
             let before = tree.read(file);
             assert!(before.contains(old), "{} {}: {file} has no {old:?}", self.name, self.version);
             let after = before.replacen(old, new, 1);
@@ -184,7 +184,7 @@ mod tests {
         let tree = Tree::empty("fault");
         tree.write("src/lib.rs", "a\nb\nc\nd\n");
         let edit =
-            |old: &str, new: &str| Edit { file: "src/lib.rs".into(), old: old.into(), new: new.into() };
+            |old: &str, new: &str| FaultEdit { file: "src/lib.rs".into(), old: old.into(), new: new.into() };
         let fault = Fault {
             name: "a".into(),
             version: "1.0.0".into(),

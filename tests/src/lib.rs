@@ -23,7 +23,7 @@ mod tree;
 mod verdict;
 
 pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
-pub use faults::{Edit, Fault, FaultyCrate, FaultyLines};
+pub use faults::{Fault, FaultEdit, FaultyCrate, FaultyLines};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
