@@ -1,5 +1,6 @@
 //! What a faulty crate's tests and the suspects of their run are worth: how many lines are read until a faulty one.
 
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 
 use serde_json::{Value, json};
@@ -120,24 +121,24 @@ fn number(value: &Value) -> u64 {
 }
 
 /// A line of the list of suspects.
-struct SuspectLine<'a> {
+struct ReadLine<'a> {
     file: &'a str,
     line: usize,
     suspect: &'a Value,
 }
 
 /// The list of suspects, in the order in which it is printed.
-fn lines<'a>(suspects: &'a Value) -> Vec<SuspectLine<'a>> {
+fn lines(suspects: &Value) -> Vec<ReadLine<'_>> {
     let all = suspects["suspects"].as_array().expect("suspects").iter();
-    let line = |suspect: &'a Value| SuspectLine {
+    let lines = all.map(|suspect| ReadLine {
         file: suspect["file"].as_str().expect("a file"),
         line: number(&suspect["line"]) as usize,
         suspect,
-    };
-    all.map(line).collect()
+    });
+    lines.collect()
 }
 
-/// The number of lines that every test ran, from the text of suspects.
+/// The number of lines that every test ran, from the text of the first cluster.
 fn left_out(text: &str) -> usize {
     let line = text.lines().find_map(|line| line.strip_prefix("left out: "));
     line.and_then(|line| line.split(' ').next()?.parse().ok()).unwrap_or(0)
@@ -147,12 +148,22 @@ fn left_out(text: &str) -> usize {
 fn by_chance(suspects: &Value, left_out: usize, is_faulty: &dyn Fn(&str, usize) -> bool) -> Option<ByChance> {
     let totals = ["failed", "passed"].map(|key| number(&suspects["tests"][key]) as f64);
     let score = |failed: f64, passed: f64| failed / (totals[0] * (failed + passed)).sqrt();
-    let own = lines(suspects).into_iter().filter(|line| line.suspect["role"] != "test");
-    let mut scores: Vec<(f64, bool)> = own
-        .map(|line| {
-            let [failed, passed] = ["failed", "passed"].map(|key| number(&line.suspect[key]) as f64);
-            (score(failed, passed), is_faulty(line.file, line.line))
-        })
+    // A statement is in each cluster of failed tests that ran it, and a line may have several.
+    let mut nth: HashMap<(u64, &str, usize), usize> = HashMap::new();
+    let mut counts: BTreeMap<(&str, usize, usize), [f64; 2]> = BTreeMap::new();
+    for ReadLine { file, line, suspect } in lines(suspects) {
+        if suspect["role"] == "test" {
+            continue;
+        }
+        let nth = nth.entry((suspect["cluster"].as_u64().unwrap_or(0), file, line)).or_default();
+        let [failed, passed] = counts.entry((file, line, *nth)).or_default();
+        *nth += 1;
+        *failed += number(&suspect["failed"]) as f64;
+        *passed = number(&suspect["passed"]) as f64;
+    }
+    let mut scores: Vec<(f64, bool)> = counts
+        .into_iter()
+        .map(|((file, line, _), [failed, passed])| (score(failed, passed), is_faulty(file, line)))
         .collect();
     scores.extend(std::iter::repeat_n((score(totals[0], totals[1]), false), left_out));
     let faulty = scores.iter().filter(|(_, is)| *is).count();
@@ -241,18 +252,22 @@ mod tests {
         assert!(named("src/c.rs").is_empty());
     }
 
-    /// Two lines that only the failed test ran, one of the test, three that one passed test ran as well.
+    /// Two lines that only the failed test ran, one of the test, three that one passed test ran as well; one of these
+    /// again, for a failed test of another cluster.
     fn suspects() -> Value {
-        let suspect = |file: &str, role: &str, passed: u64, lines: &[u64]| {
-            let row = |line: &u64| json!({ "file": file, "role": role, "failed": 1, "passed": passed, "line": line });
-            lines.iter().map(row).collect::<Vec<Value>>()
-        };
-        let suspects = [
-            suspect("src/a.rs", "own", 0, &[7, 5]),
-            suspect("tests/a.rs", "test", 0, &[1]),
-            suspect("src/b.rs", "own", 1, &[5, 6, 7]),
-        ];
-        json!({ "tests": { "failed": 1, "passed": 3 }, "suspects": suspects.concat() })
+        let suspect = |cluster: u64, file: &str, role: &str, passed: u64, line: u64| json!({ "cluster": cluster, "file": file, "role": role, "failed": 1, "passed": passed, "line": line });
+        json!({
+            "tests": { "failed": 2, "passed": 3 },
+            "suspects": [
+                suspect(1, "src/a.rs", "own", 0, 7),
+                suspect(1, "src/a.rs", "own", 0, 5),
+                suspect(1, "tests/a.rs", "test", 0, 1),
+                suspect(1, "src/b.rs", "own", 1, 5),
+                suspect(1, "src/b.rs", "own", 1, 6),
+                suspect(1, "src/b.rs", "own", 1, 7),
+                suspect(2, "src/b.rs", "own", 1, 7),
+            ],
+        })
     }
 
     #[test]
@@ -271,9 +286,11 @@ mod tests {
         let chance = |faulty: &[usize]| {
             by_chance(&suspects, 4, &|file, line| file == "src/b.rs" && faulty.contains(&line))
         };
-        // Without the test's line 9 are left: 2 before, then 3 alike, then 4 that every test ran.
-        assert_eq!(chance(&[6]), Some(ByChance { ochiai: 4.0, random: 5.0 }));
-        assert_eq!(chance(&[5, 6, 7]), Some(ByChance { ochiai: 3.0, random: 2.5 }));
+        // Without the test's line 9 are left: 1 that both failed tests ran, 2 that no passed one ran, 4 that every test
+        // ran, 2 alike.
+        assert_eq!(chance(&[7]), Some(ByChance { ochiai: 1.0, random: 5.0 }));
+        assert_eq!(chance(&[6]), Some(ByChance { ochiai: 8.5, random: 5.0 }));
+        assert_eq!(chance(&[5, 6]), Some(ByChance { ochiai: 8.0, random: 10.0 / 3.0 }));
         assert_eq!(chance(&[]), None);
         assert_eq!(left_out("a\nleft out: 12 lines that every test ran\n"), 12);
     }
