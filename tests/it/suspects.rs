@@ -201,7 +201,7 @@ fn clusters() {
     assert_eq!(found, [Some((line("// wrong"), 1)), Some((line("// other"), 1))], "{suspects:#}");
 }
 
-/// A table that is made by whichever test comes first, which is the failed one.
+/// A table that is made by the test that comes first, which is the failed one.
 const INITIALIZER: &str = r#"
 static RATES: std::sync::LazyLock<Vec<u32>> = std::sync::LazyLock::new(|| {
     let mut rates = Vec::new(); // initializer

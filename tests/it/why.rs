@@ -120,9 +120,10 @@ fn errors() {
     let none = again(&tree, "why").expect(1);
     none.check(none.stderr.starts_with("error: "), "there is no run");
     again(&tree, "test --lib").expect(101);
-    let done = again(&tree, "why nobody").expect(1);
+    let done = again(&tree, "why unknown_test").expect(1);
     done.check(
-        done.stderr.contains("no failed test `nobody` in that run; failed: tests::characters_are_counted"),
+        done.stderr
+            .contains("no failed test `unknown_test` in that run; failed: tests::characters_are_counted"),
         "its tests",
     );
     again(&tree, "diff --rerun 1").expect(1);

@@ -15,7 +15,7 @@ pub struct Verdict {
     pub line: usize,
     /// Failed and passed tests.
     pub tests: (u64, u64),
-    /// The rank of the first suspect with a faulty line; `None` if there is none.
+    /// The rank of the first suspect with a faulty line; `None` without one.
     pub rank: Option<u64>,
     /// The rank of its function.
     pub function: Option<u64>,
@@ -35,7 +35,7 @@ pub struct Verdict {
     pub done: Done,
 }
 
-/// Lines read until a faulty one, on average over the orders of what an order does not tell apart.
+/// Lines read until a faulty one, on average over the orders of lines with one score.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ByChance {
     /// Ordered by Ochiai's score alone, without the code of tests.

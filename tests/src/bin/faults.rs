@@ -73,7 +73,7 @@ struct Summary {
     examined: usize,
     named: usize,
     in_diff: usize,
-    /// Within so many lines: of the list, of Ochiai's order, of a random one.
+    /// Within each number of LINES: of the list, of Ochiai's order, of a random one.
     within: [[usize; 3]; 3],
     /// Sums of the lines and bytes of the answers.
     answers: [usize; 2],
