@@ -45,6 +45,13 @@ impl<'d, 'a> Layouts<'d, 'a> {
         Some((self.shape(&die, 0), name))
     }
 
+    /// The layout of the type that values of the one at an offset point to.
+    pub fn pointee(&mut self, at: usize) -> Option<TypeLayout> {
+        (self.left, self.reads) = (PARTS, READS);
+        let pointer = self.read(at).filter(|die| is_pointer(die))?;
+        self.layout(pointer.of?).map(|(layout, _)| layout)
+    }
+
     /// The entry at an offset.
     pub fn read(&mut self, at: usize) -> Option<Die> {
         self.reads = self.reads.checked_sub(1)?;
@@ -69,7 +76,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
         let size = die.size.unwrap_or(0);
         let layout = match die.tag.0 {
             dw::DW_TAG_base_type => base(die, size),
-            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => return self.pointer(die),
+            _ if is_pointer(die) => return self.pointer(die),
             dw::DW_TAG_subroutine_type => TypeLayout { size: 0, shape: TypeShape::Opaque },
             dw::DW_TAG_enumeration_type => {
                 let named = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_enumerator);
@@ -199,6 +206,10 @@ impl<'d, 'a> Layouts<'d, 'a> {
         let index = self.standard.partition_point(|range| range.start <= at);
         index.checked_sub(1).is_some_and(|index| self.standard[index].contains(&at))
     }
+}
+
+fn is_pointer(die: &Die) -> bool {
+    matches!(die.tag.0, dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type)
 }
 
 /// Whether it is a pointer to a trait object, which has nothing but its two pointers.

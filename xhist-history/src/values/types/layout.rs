@@ -61,6 +61,19 @@ pub struct TargetSpan {
     pub element: Option<Box<TypeLayout>>,
 }
 
+/// What the recorded target of a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetLayout {
+    /// Text.
+    Text,
+    /// Elements of this type.
+    Elements(TypeLayout),
+    /// One value of this type.
+    Value(TypeLayout),
+    /// What the value in a `Some` points to.
+    Some(Box<TargetLayout>),
+}
+
 /// Parts of a value.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Fields {

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
+use super::layout::{Field, Fields, Tag, TargetLayout, TargetSpan, TypeLayout, TypeShape, Variant};
 use super::rows::number_of;
 
 /// Longest text of a value, in bytes.
@@ -64,13 +64,10 @@ pub fn render(bytes: &[u8], layout: &TypeLayout, memory: &dyn Memory) -> String 
     text.end()
 }
 
-/// The text of what a value points to: text without an element, otherwise elements.
-pub fn render_target(target: Target<'_>, element: Option<&TypeLayout>, memory: &dyn Memory) -> String {
+/// The text of what a value points to.
+pub fn render_target(target: Target<'_>, layout: &TargetLayout, memory: &dyn Memory) -> String {
     let mut text = ValueText { out: String::new(), memory };
-    match element {
-        None => text.text(target.bytes, target.elements),
-        Some(element) => text.elements(target.bytes, element, target.elements, 0),
-    }
+    text.target(target, layout);
     text.end()
 }
 
@@ -295,6 +292,20 @@ impl ValueText<'_> {
         self.put("]");
     }
 
+    fn target(&mut self, target: Target<'_>, layout: &TargetLayout) {
+        let Target { bytes, elements } = target;
+        match layout {
+            TargetLayout::Text => self.text(bytes, elements),
+            TargetLayout::Elements(element) => self.elements(bytes, element, elements, 0),
+            TargetLayout::Value(layout) => self.value(bytes, layout, 0),
+            TargetLayout::Some(inner) => {
+                self.put("Some(");
+                self.target(target, inner);
+                self.put(")");
+            }
+        }
+    }
+
     /// Elements somewhere else: shown if they are in read-only data of the program.
     fn span(&mut self, bytes: &[u8], span: &TargetSpan, depth: u32) -> Option<()> {
         let word = u64::from(span.word);
@@ -395,13 +406,21 @@ mod tests {
 
     #[test]
     fn targets_are_text_or_elements() {
-        let target = |bytes, elements| Target { bytes, elements };
-        assert_eq!(render_target(target(b"a\"b", 3), None, &NoMemory), "\"a\\\"b\"");
-        assert_eq!(render_target(target("aé".as_bytes(), 9), None, &NoMemory), "\"aé\"..");
-        assert_eq!(render_target(target(&"aé".as_bytes()[..2], 9), None, &NoMemory), "\"a\"..");
-        assert_eq!(render_target(target(b"\xff", 1), None, &NoMemory), "b\"\\xff\"");
-        assert_eq!(render_target(target(&[1, 0, 2, 0], 2), Some(&unsigned(2)), &NoMemory), "[1, 2]");
-        assert_eq!(render_target(target(&[1, 0, 2], 2), Some(&unsigned(2)), &NoMemory), "[1, ..]");
+        let text = |bytes, elements, layout: &TargetLayout| {
+            render_target(Target { bytes, elements }, layout, &NoMemory)
+        };
+        assert_eq!(text(b"a\"b", 3, &TargetLayout::Text), "\"a\\\"b\"");
+        assert_eq!(text("aé".as_bytes(), 9, &TargetLayout::Text), "\"aé\"..");
+        assert_eq!(text(&"aé".as_bytes()[..2], 9, &TargetLayout::Text), "\"a\"..");
+        assert_eq!(text(b"\xff", 1, &TargetLayout::Text), "b\"\\xff\"");
+        let elements = TargetLayout::Elements(unsigned(2));
+        assert_eq!(text(&[1, 0, 2, 0], 2, &elements), "[1, 2]");
+        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..]");
+        let some = TargetLayout::Some(Box::new(elements));
+        assert_eq!(text(&[1, 0], 1, &some), "Some([1])");
+        let value = TargetLayout::Value(pair());
+        assert_eq!(text(&[1, 0, 9, 9, 2, 0, 0, 0], 1, &value), "Pair { a: 1, b: 2 }");
+        assert_eq!(text(&[1, 0], 1, &value), "Pair { a: 1, b: .. }");
     }
 
     #[test]
@@ -467,6 +486,23 @@ mod tests {
             let text = render(&bytes, &layout, &NoMemory);
             prop_assert!(!text.is_empty() || layout.shape != TypeShape::Opaque);
             prop_assert!(text.len() <= 8 * LONGEST);
+        }
+
+        #[test]
+        fn any_target_with_any_bytes_is_a_short_text(
+            layout in layouts(),
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+            elements in any::<u64>(),
+        ) {
+            let layouts =
+                [TargetLayout::Text, TargetLayout::Elements(layout.clone()), TargetLayout::Value(layout)];
+            for layout in layouts {
+                let target = Target { bytes: &bytes, elements };
+                let plain = render_target(target, &layout, &NoMemory);
+                prop_assert!(plain.len() <= 8 * LONGEST);
+                let some = render_target(target, &TargetLayout::Some(Box::new(layout)), &NoMemory);
+                prop_assert!(some.starts_with("Some(") && some.len() <= 8 * LONGEST);
+            }
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Appends records, and words that are known at run time only.
 
-use core::any::type_name;
-
 use qs_core::filter::Filter;
 use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::value::{MARK, MAX_BYTES};
@@ -10,17 +8,19 @@ use qs_core::record::{RECORD_BASE, Statement, ids};
 
 use super::roll_over::roll_over;
 use crate::hosted::setup::{owner, trigger_state};
+use crate::hosted::slots::set_values;
 use crate::hosted::thread_state::{ThisThread, TrackPtr};
 use crate::hosted::threads;
 use crate::hosted::timing::pace::Pace;
 use crate::hosted::timing::stamp;
 use crate::hosted::track::act::{Purpose, act, check_for_move, continue_at};
 use crate::hosted::track::events::{date, on_record};
+use crate::pointer::{Pointee, Pointer};
 use crate::record_size::SHORT;
 use crate::sync::fence;
 use crate::value::bytes::recorded;
 use crate::value::kept;
-use crate::value::target::{ValueTarget, may_have_target, target};
+use crate::value::target::{self, IdOf, ValueTarget, copied, may_have_target};
 use crate::value::types::key;
 
 /// Appends a record of QS, perhaps the first of a thread, see
@@ -126,8 +126,17 @@ pub(crate) fn record_target<const NUMBER: u32, const IS_GENERIC: bool, T>(value:
         return false;
     }
     let from = (&raw const *value).cast();
-    // SAFETY: the value has the type with this name. It was just bound, so no other code changes it.
-    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), type_name::<T>(), from) }
+    // SAFETY: the value has the type with this id. It was just bound, so no other code changes it.
+    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), target::id_of::<T>, from) }
+}
+
+/// Records what a pointer of one word leads to. Returns whether it did.
+#[inline(always)]
+pub(crate) fn record_pointee<const NUMBER: u32, const IS_GENERIC: bool, T: Pointer>(value: &T) -> bool {
+    let Some(pointee) = value.pointee() else { return record_target::<NUMBER, IS_GENERIC, T>(value) };
+    let from = (&raw const *value).cast();
+    // SAFETY: the value has the type with this id, and leads to a value. It was just bound, so no other code changes it.
+    unsafe { put_pointee(NUMBER, key::<IS_GENERIC, T>(), target::id_of::<T>, from, pointee) }
 }
 
 /// Stores a value with a length of its own behind a check: the bytes from an address on.
@@ -142,6 +151,7 @@ unsafe fn put_value(
     from: *const u8,
     len: usize,
 ) {
+    set_values();
     // SAFETY: the caller promises the bytes.
     let value = unsafe { recorded(number, type_key, target_len, from, len) };
     let (word, len) = value.to_word();
@@ -164,14 +174,36 @@ unsafe fn put_value(
 /// Stores the target of a value, if its type has one. Returns whether it has.
 ///
 /// # Safety
-/// `value` points to a valid value of a type with this name, which no code changes meanwhile.
+/// `value` points to a valid value of the type with this id, which no code changes meanwhile.
 #[inline(never)]
-unsafe fn put_target(number: u32, type_key: Option<u32>, name: &str, value: *const u8) -> bool {
+unsafe fn put_target(number: u32, type_key: Option<u32>, id: IdOf, value: *const u8) -> bool {
     // SAFETY: the caller promises the value.
-    let Some(ValueTarget { from, bytes, elements }) = (unsafe { target(name, value) }) else { return false };
+    let Some(ValueTarget { from, bytes, elements }) = (unsafe { target::target(id, value) }) else { return false };
     let elements = u32::try_from(elements).unwrap_or(u32::MAX);
     // SAFETY: the target has this number of bytes.
     unsafe { put_value(number, type_key, Some(elements), from, bytes.min(MAX_BYTES)) };
+    true
+}
+
+/// Stores the target of a pointer, and if its type has none what it leads to. Returns whether it did.
+///
+/// # Safety
+/// As for [`put_target`]. The pointer leads to a value of this size.
+#[inline(never)]
+unsafe fn put_pointee(number: u32, type_key: Option<u32>, id: IdOf, value: *const u8, of: Pointee) -> bool {
+    let mut bytes = [0; MAX_BYTES];
+    let len = of.size.min(MAX_BYTES);
+    // SAFETY: the caller promises the value, and what it leads to. Of this, other code may change a part.
+    unsafe {
+        if put_target(number, type_key, id, value) {
+            return true;
+        }
+        let Some(kept) = bytes.get_mut(..len) else { return false };
+        if copied(of.from, kept).is_none() {
+            return false;
+        }
+        put_value(number, type_key, Some(1), bytes.as_ptr(), len);
+    }
     true
 }
 

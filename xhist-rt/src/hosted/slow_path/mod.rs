@@ -6,5 +6,5 @@ mod append;
 #[allow(unsafe_code)]
 mod roll_over;
 
-pub(crate) use append::{append_record, at, put_word, record_long, record_target, record_without_word};
+pub(crate) use append::{append_record, at, put_word, record_long, record_pointee, record_target, record_without_word};
 pub(crate) use roll_over::roll_over;
