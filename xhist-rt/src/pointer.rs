@@ -1,35 +1,27 @@
-//! Pointers that always lead to a value.
+//! References, whatever they refer to.
 
-/// Such a pointer. The rewriter knows one by the text of its type, so no call of this has another type.
+/// A reference. The rewriter knows one by the text of the source, so no call of this has another type.
 #[doc(hidden)]
 pub trait Pointer {
-    /// Where the value is, if the pointer has one word.
+    /// What it refers to.
+    type Pointee: ?Sized;
+
+    /// The size of that, if the reference has one word.
     #[doc(hidden)]
-    fn pointee(&self) -> Option<Pointee>;
+    fn size_of_pointee(&self) -> Option<usize>;
 }
 
-/// A value in memory.
-#[doc(hidden)]
-#[derive(Clone, Copy)]
-#[allow(dead_code, reason = "the hosted recorder reads it")]
-pub struct Pointee {
-    pub(crate) from: *const u8,
-    pub(crate) size: usize,
-}
+macro_rules! references {
+    ($($reference:ty)*) => {$(
+        impl<U: ?Sized> Pointer for $reference {
+            type Pointee = U;
 
-macro_rules! pointers {
-    ($($pointer:ty)*) => {$(
-        impl<U: ?Sized> Pointer for $pointer {
             #[inline(always)]
-            fn pointee(&self) -> Option<Pointee> {
-                if const { size_of::<&U>() == size_of::<usize>() } {
-                    Some(Pointee { from: (&raw const **self).cast(), size: size_of_val(&**self) })
-                } else {
-                    None
-                }
+            fn size_of_pointee(&self) -> Option<usize> {
+                if const { size_of::<&U>() == size_of::<usize>() } { Some(size_of_val(&**self)) } else { None }
             }
         }
     )*};
 }
 
-pointers!(&U &mut U);
+references!(&U &mut U);

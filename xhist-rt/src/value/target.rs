@@ -4,47 +4,13 @@
 //! name is compared, and a type of the program that is called `String` is another one. The types here have no code of the
 //! program and nothing that changes behind a shared reference.
 
-mod known;
-mod pointee;
-
-pub(crate) use pointee::copied;
-
 use core::any::TypeId;
-use core::marker::PhantomData;
+#[cfg(target_has_atomic = "64")]
+use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use known::{KNOWN, KnownType};
-
-/// The bytes of a target, and its number of elements.
-#[derive(Clone, Copy)]
-pub(crate) struct ValueTarget {
-    pub(crate) from: *const u8,
-    pub(crate) bytes: usize,
-    pub(crate) elements: usize,
-}
-
-/// Gives the id of a type. Its address stands for the type where the id would take longer.
-pub(crate) type IdOf = fn() -> TypeId;
-
-/// The id of a type, with each lifetime in it as `'static`.
-pub(crate) fn id_of<T>() -> TypeId {
-    trait Identified {
-        fn id(&self) -> TypeId
-        where
-            Self: 'static;
-    }
-    impl<T> Identified for PhantomData<T> {
-        fn id(&self) -> TypeId
-        where
-            Self: 'static,
-        {
-            TypeId::of::<T>()
-        }
-    }
-    let of: &dyn Identified = &PhantomData::<T>;
-    // SAFETY: only the lifetime in the type changes. The function behind it reads nothing, and an id has no lifetimes.
-    let of = unsafe { core::mem::transmute::<&dyn Identified, &(dyn Identified + 'static)>(of) };
-    of.id()
-}
+use super::known::{KNOWN, KnownType, ValueTarget};
+use super::sized::{self, PointersTo};
+use super::type_id::{IdOf, id_of};
 
 /// Whether values of this type may have a target, as far as size and alignment show. A pointer is never null, so one word
 /// that may have all values is a number.
@@ -60,40 +26,75 @@ pub(crate) const fn may_have_target<T>() -> bool {
 /// `value` points to a valid value of the type with this id, which no code changes meanwhile.
 #[inline]
 pub(crate) unsafe fn target(id: IdOf, value: *const u8) -> Option<ValueTarget> {
-    let known = known(id)?;
-    // SAFETY: the caller promises a value of this type.
-    unsafe { (known.target)(value) }
+    match found(id)? {
+        // SAFETY: the caller promises a value of this type.
+        FoundType::Known(known) => unsafe { (known.target)(value) },
+        // SAFETY: the type is a pointer that is an address and nothing else.
+        FoundType::Sized(size) => Some(ValueTarget::value(unsafe { value.cast::<*const u8>().read() }, size)),
+    }
 }
 
-/// What is known of a type. Types that were asked for are remembered.
+/// Remembers the size of a type for the pointers to it.
 #[inline]
-fn known(id: IdOf) -> Option<&'static KnownType> {
+pub(crate) fn remember(pointers: PointersTo, size: usize) {
+    if sized::remember(pointers, size) {
+        // Some of them may have been asked for.
+        #[cfg(target_has_atomic = "64")]
+        ASKED.iter().for_each(|asked| asked.store(0, Relaxed));
+    }
+}
+
+/// A type that was found by its id.
+enum FoundType {
+    Known(&'static KnownType),
+    /// A pointer to values of this many bytes.
+    Sized(usize),
+}
+
+impl FoundType {
+    /// The type with a number.
+    #[inline]
+    fn at(number: usize) -> Option<FoundType> {
+        let index = number.checked_sub(1)?;
+        match KNOWN.get(index) {
+            Some(known) => Some(FoundType::Known(known)),
+            None => sized::at(index.checked_sub(KNOWN.len())?).map(|of| FoundType::Sized(of.size)),
+        }
+    }
+}
+
+#[cfg(target_has_atomic = "64")]
+const TYPES: usize = 1024;
+/// The types that were asked for: the address of a function that gives the id, and behind it the number of the type or 0.
+#[cfg(target_has_atomic = "64")]
+static ASKED: [AtomicU64; TYPES] = [const { AtomicU64::new(0) }; TYPES];
+
+#[inline]
+fn found(id: IdOf) -> Option<FoundType> {
     #[cfg(target_has_atomic = "64")]
     {
-        use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-        const TYPES: usize = 1024;
-        /// The address of the function above, and behind it the number of a known type or 0.
-        static ASKED: [AtomicU64; TYPES] = [const { AtomicU64::new(0) }; TYPES];
         let address = id as usize as u64;
         let key = address << 16;
         let asked = &ASKED[(address >> 4) as usize % TYPES];
         let found = asked.load(Relaxed);
         if found >> 16 << 16 == key && key >> 16 == address {
-            return KNOWN.get((found as u16 as usize).wrapping_sub(1));
+            return FoundType::at(usize::from(found as u16));
         }
         let number = number(id);
         asked.store(key | number as u64, Relaxed);
-        KNOWN.get(number.wrapping_sub(1))
+        FoundType::at(number)
     }
     #[cfg(not(target_has_atomic = "64"))]
-    KNOWN.get(number(id).wrapping_sub(1))
+    FoundType::at(number(id))
 }
 
-/// The number of a known type from 1, or 0.
+/// The number of a type from 1, or 0: of the known ones first, then of those whose size is known.
 #[cold]
+#[inline(never)]
 fn number(id: IdOf) -> usize {
     let id = id();
-    KNOWN.iter().position(|known| (known.id)() == id).map_or(0, |index| index + 1)
+    let known = KNOWN.iter().position(|known| (known.id)() == id);
+    known.or_else(|| Some(KNOWN.len() + sized::position(id)?)).map_or(0, |index| index + 1)
 }
 
 /// Whether a value equals a text: a `bool`, a number, a `char` or a text. A value of another type equals none.
@@ -107,7 +108,10 @@ pub(crate) fn equals<T>(value: &T, text: &str) -> bool {
     }
     parsed!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 char bool);
     // SAFETY: as above.
-    let target = known(id_of::<T>).filter(|known| known.is_text).and_then(|known| unsafe { (known.target)(value) });
+    let target = match found(id_of::<T>) {
+        Some(FoundType::Known(known)) if known.is_text => unsafe { (known.target)(value) },
+        _ => None,
+    };
     target.is_some_and(|target| {
         // SAFETY: the bytes are of a text that lives as long as its value.
         let bytes = unsafe { core::slice::from_raw_parts(target.from, target.bytes) };

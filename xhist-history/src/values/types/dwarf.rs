@@ -5,7 +5,7 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::dies::{Die, Dies};
-use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
+use super::layout::{Collection, Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
 use super::type_names;
 
 /// Types in types.
@@ -265,6 +265,7 @@ fn is_sound(layout: &TypeLayout) -> bool {
         }
         TypeShape::Span(span) => [span.pointer, span.length].iter().all(|at| word(*at, u64::from(span.word))),
         TypeShape::Duration => size >= 12,
+        TypeShape::Collection(of) => word(of.length, u64::from(of.word)),
         _ => true,
     }
 }
@@ -282,11 +283,25 @@ fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Opt
             let (length, word) = (place(layouts, &vector, &["len"])?, layouts.word);
             TypeShape::Span(TargetSpan { pointer, length, word, owner: "String", element: None })
         }
-        _ => return None,
+        _ => {
+            let (name, path) = COLLECTIONS.iter().find(|(known, _)| *known == name)?;
+            let (length, word) = (place(layouts, die, path)?, layouts.word);
+            TypeShape::Collection(Collection { name, length, word })
+        }
     };
     let layout = TypeLayout { size, shape };
     Some(layout)
 }
+
+/// Collections, and the member with the number of their elements.
+const COLLECTIONS: [(&str, &[&str]); 6] = [
+    ("HashMap", &["base", "table", "table", "items"]),
+    ("HashSet", &["base", "map", "table", "table", "items"]),
+    ("BTreeMap", &["length"]),
+    ("BTreeSet", &["map", "length"]),
+    ("VecDeque", &["len"]),
+    ("LinkedList", &["len"]),
+];
 
 fn member<'d>(die: &'d Die, name: &str) -> Option<&'d Die> {
     die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name)

@@ -192,6 +192,10 @@ impl ValueText<'_> {
                     None => self.put(format_args!("0x{address:x}")),
                 }
             }
+            TypeShape::Collection(of) => match self.number(bytes, of.length, u64::from(of.word)) {
+                Some(length) => self.put(format_args!("{}(len {length})", of.name)),
+                None => self.put(format_args!("{}(..)", of.name)),
+            },
             TypeShape::Codes(codes) => {
                 let number = self.wide(bytes, 0, size)?;
                 let (_, name) = codes.iter().find(|(code, _)| *code == number)?;
@@ -284,7 +288,7 @@ impl ValueText<'_> {
             let at = element.size.checked_mul(index).and_then(|at| usize::try_from(at).ok());
             let below = at.and_then(|at| bytes.get(at..)).unwrap_or_default();
             if index == ELEMENTS || below.is_empty() && element.size > 0 {
-                self.put("..");
+                self.put(format_args!("..; {count}"));
                 break;
             }
             self.value(below, element, depth + 1);
@@ -357,7 +361,7 @@ impl ValueText<'_> {
             None => self.put(format_args!("b\"{}\"", bytes.escape_ascii())),
         }
         if is_cut {
-            self.put("..");
+            self.put(format_args!(".. ({len} bytes)"));
         }
     }
 }
@@ -366,6 +370,7 @@ impl ValueText<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::layout::Collection;
     use super::*;
 
     fn unsigned(size: u64) -> TypeLayout {
@@ -410,12 +415,12 @@ mod tests {
             render_target(Target { bytes, elements }, layout, &NoMemory)
         };
         assert_eq!(text(b"a\"b", 3, &TargetLayout::Text), "\"a\\\"b\"");
-        assert_eq!(text("aé".as_bytes(), 9, &TargetLayout::Text), "\"aé\"..");
-        assert_eq!(text(&"aé".as_bytes()[..2], 9, &TargetLayout::Text), "\"a\"..");
+        assert_eq!(text("aé".as_bytes(), 9, &TargetLayout::Text), "\"aé\".. (9 bytes)");
+        assert_eq!(text(&"aé".as_bytes()[..2], 9, &TargetLayout::Text), "\"a\".. (9 bytes)");
         assert_eq!(text(b"\xff", 1, &TargetLayout::Text), "b\"\\xff\"");
         let elements = TargetLayout::Elements(unsigned(2));
         assert_eq!(text(&[1, 0, 2, 0], 2, &elements), "[1, 2]");
-        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..]");
+        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..; 2]");
         let some = TargetLayout::Some(Box::new(elements));
         assert_eq!(text(&[1, 0], 1, &some), "Some([1])");
         let value = TargetLayout::Value(pair());
@@ -424,10 +429,19 @@ mod tests {
     }
 
     #[test]
+    fn collections_have_their_length() {
+        let shape = TypeShape::Collection(Collection { name: "HashMap", length: 8, word: 8 });
+        let layout = TypeLayout { size: 48, shape };
+        let bytes: Vec<u8> = [[0xFF; 8], 3u64.to_le_bytes()].concat();
+        assert_eq!(render(&bytes, &layout, &NoMemory), "HashMap(len 3)");
+        assert_eq!(render(&bytes[..9], &layout, &NoMemory), "HashMap(..)");
+    }
+
+    #[test]
     fn long_values_end_with_points() {
         let layout = TypeLayout { size: 1 << 40, shape: TypeShape::Array(Box::new(unsigned(1)), 1 << 40) };
         let text = render(&[255; 4096], &layout, &NoMemory);
-        assert!(text.ends_with(", ..]") && text.len() <= LONGEST, "{text}");
+        assert!(text.ends_with(", ..; 1099511627776]") && text.len() <= LONGEST, "{text}");
         let nothing =
             TypeLayout { size: 0, shape: TypeShape::Array(Box::new(TypeLayout::named("()")), u64::MAX) };
         assert!(render(&[], &nothing, &NoMemory).starts_with("[(), (), "));
@@ -443,6 +457,9 @@ mod tests {
             Just(TypeShape::Float),
             Just(TypeShape::Function),
             Just(TypeShape::Duration),
+            (any::<u64>(), any::<u8>()).prop_map(|(length, word)| {
+                TypeShape::Collection(Collection { name: "Map", length: length % 40, word })
+            }),
             any::<u8>().prop_map(TypeShape::Pointer),
         ];
         let leaf = (0u64..40, shapes).prop_map(|(size, shape)| TypeLayout { size, shape });

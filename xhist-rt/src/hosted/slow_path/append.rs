@@ -15,12 +15,16 @@ use crate::hosted::timing::pace::Pace;
 use crate::hosted::timing::stamp;
 use crate::hosted::track::act::{Purpose, act, check_for_move, continue_at};
 use crate::hosted::track::events::{date, on_record};
-use crate::pointer::{Pointee, Pointer};
+use crate::pointer::Pointer;
 use crate::record_size::SHORT;
 use crate::sync::fence;
 use crate::value::bytes::recorded;
 use crate::value::kept;
-use crate::value::target::{self, IdOf, ValueTarget, copied, may_have_target};
+use crate::value::known::ValueTarget;
+use crate::value::load::copied;
+use crate::value::sized::{PointersTo, pointers_to};
+use crate::value::target::{may_have_target, remember, target};
+use crate::value::type_id::{IdOf, id_of};
 use crate::value::types::key;
 
 /// Appends a record of QS, perhaps the first of a thread, see
@@ -115,8 +119,14 @@ pub(crate) fn put_word<const LEN: usize>(word: [u8; LEN]) {
 #[inline(always)]
 pub(crate) fn record_long<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
     let from = (&raw const *value).cast();
+    let key = key::<IS_GENERIC, T>();
     // SAFETY: all bytes of a value may be read, and no more than these are kept.
-    unsafe { put_value(NUMBER, key::<IS_GENERIC, T>(), None, from, kept::<T>(MOST)) };
+    unsafe {
+        match const { MOST == MAX_BYTES } {
+            true => put_own(NUMBER, key, from, size_of::<T>(), pointers_to::<T>),
+            false => put_value(NUMBER, key, None, from, kept::<T>(MOST)),
+        }
+    }
 }
 
 /// Records the target of a value, if its type has one. Returns whether it has.
@@ -127,16 +137,28 @@ pub(crate) fn record_target<const NUMBER: u32, const IS_GENERIC: bool, T>(value:
     }
     let from = (&raw const *value).cast();
     // SAFETY: the value has the type with this id. It was just bound, so no other code changes it.
-    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), target::id_of::<T>, from) }
+    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), id_of::<T>, from) }
 }
 
-/// Records what a pointer of one word leads to. Returns whether it did.
+/// Records what a reference refers to, if it has one word, or else its target. Returns whether it did.
 #[inline(always)]
 pub(crate) fn record_pointee<const NUMBER: u32, const IS_GENERIC: bool, T: Pointer>(value: &T) -> bool {
-    let Some(pointee) = value.pointee() else { return record_target::<NUMBER, IS_GENERIC, T>(value) };
+    let Some(size) = value.size_of_pointee() else { return record_target::<NUMBER, IS_GENERIC, T>(value) };
+    remember(pointers_to::<T::Pointee>, size);
     let from = (&raw const *value).cast();
-    // SAFETY: the value has the type with this id, and leads to a value. It was just bound, so no other code changes it.
-    unsafe { put_pointee(NUMBER, key::<IS_GENERIC, T>(), target::id_of::<T>, from, pointee) }
+    // SAFETY: as above.
+    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), id_of::<T>, from) }
+}
+
+/// Stores the own bytes of a value of this size, and remembers the size for pointers to such values.
+///
+/// # Safety
+/// The bytes may be read.
+#[inline(never)]
+unsafe fn put_own(number: u32, type_key: Option<u32>, from: *const u8, size: usize, pointers: PointersTo) {
+    remember(pointers, size);
+    // SAFETY: the caller promises the bytes.
+    unsafe { put_value(number, type_key, None, from, size.min(MAX_BYTES)) };
 }
 
 /// Stores a value with a length of its own behind a check: the bytes from an address on.
@@ -178,32 +200,19 @@ unsafe fn put_value(
 #[inline(never)]
 unsafe fn put_target(number: u32, type_key: Option<u32>, id: IdOf, value: *const u8) -> bool {
     // SAFETY: the caller promises the value.
-    let Some(ValueTarget { from, bytes, elements }) = (unsafe { target::target(id, value) }) else { return false };
-    let elements = u32::try_from(elements).unwrap_or(u32::MAX);
-    // SAFETY: the target has this number of bytes.
-    unsafe { put_value(number, type_key, Some(elements), from, bytes.min(MAX_BYTES)) };
-    true
-}
-
-/// Stores the target of a pointer, and if its type has none what it leads to. Returns whether it did.
-///
-/// # Safety
-/// As for [`put_target`]. The pointer leads to a value of this size.
-#[inline(never)]
-unsafe fn put_pointee(number: u32, type_key: Option<u32>, id: IdOf, value: *const u8, of: Pointee) -> bool {
-    let mut bytes = [0; MAX_BYTES];
-    let len = of.size.min(MAX_BYTES);
-    // SAFETY: the caller promises the value, and what it leads to. Of this, other code may change a part.
-    unsafe {
-        if put_target(number, type_key, id, value) {
-            return true;
+    let Some(target) = (unsafe { target(id, value) }) else { return false };
+    let ValueTarget { mut from, bytes, elements, is_shared } = target;
+    let (len, elements) = (bytes.min(MAX_BYTES), u32::try_from(elements).unwrap_or(u32::MAX));
+    let mut copy = [0; MAX_BYTES];
+    if is_shared {
+        // SAFETY: the target has this number of bytes.
+        match copy.get_mut(..len).and_then(|copy| unsafe { copied(from, copy) }) {
+            Some(()) => from = copy.as_ptr(),
+            None => return false,
         }
-        let Some(kept) = bytes.get_mut(..len) else { return false };
-        if copied(of.from, kept).is_none() {
-            return false;
-        }
-        put_value(number, type_key, Some(1), bytes.as_ptr(), len);
     }
+    // SAFETY: the target, or its copy, has this number of bytes.
+    unsafe { put_value(number, type_key, Some(elements), from, len) };
     true
 }
 
