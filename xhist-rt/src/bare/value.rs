@@ -45,7 +45,7 @@ pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: boo
 #[inline(never)]
 unsafe fn record_value(number: u32, type_key: Option<u32>, from: *const u8, len: usize) {
     // SAFETY: the caller promises the bytes.
-    put_value(&unsafe { recorded(number, type_key, None, from, len) });
+    put_value(&unsafe { recorded(number, type_key, from, len) });
 }
 
 #[inline(never)]

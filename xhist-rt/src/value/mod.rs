@@ -6,6 +6,8 @@ pub(crate) mod known;
 #[cfg(feature = "std")]
 pub(crate) mod load;
 #[cfg(feature = "std")]
+pub(crate) mod payload;
+#[cfg(feature = "std")]
 pub(crate) mod sized;
 #[cfg(feature = "std")]
 pub(crate) mod target;
