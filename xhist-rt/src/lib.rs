@@ -10,9 +10,9 @@ pub mod qs;
 mod shared;
 pub mod trace;
 
+mod pointer;
 #[cfg(feature = "trace")]
 mod record_size;
-mod pointer;
 #[cfg(feature = "trace")]
 mod ring_size;
 #[cfg(feature = "trace")]

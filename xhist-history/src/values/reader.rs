@@ -202,7 +202,9 @@ mod tests {
 
     #[test]
     fn records_have_the_bytes_that_their_programs_keep() {
-        for (size, len) in [(0, 0), (1, 1), (3, 4), (5, 8), (8, 8), (24, 8), (24, 24), (100, 32), (3, 3), (99, 64)] {
+        for (size, len) in
+            [(0, 0), (1, 1), (3, 4), (5, 8), (8, 8), (24, 8), (24, 24), (100, 32), (3, 3), (99, 64)]
+        {
             assert!(is_kept(size, len), "{size} {len}");
         }
         for (size, len) in [(0, 1), (1, 0), (4, 8), (8, 4), (100, 33), (9, 16)] {

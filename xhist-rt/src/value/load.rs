@@ -2,11 +2,8 @@
 //! that it reads.
 
 /// Whether bytes that other threads may change can be loaded here.
-pub(crate) const LOADS_SHARED: bool = cfg!(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_endian = "little",
-    not(miri)
-));
+pub(crate) const LOADS_SHARED: bool =
+    cfg!(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little", not(miri)));
 
 /// The first bytes at an address, at most eight, as the low bytes of a number. Padding has some value. With
 /// [`LOADS_SHARED`] other threads may change them, such as those of an atomic or behind a lock: each byte is one that
@@ -42,17 +39,23 @@ pub(crate) unsafe fn loaded(from: *const u8, len: usize) -> u64 {
             }
             if len & 2 != 0 {
                 let from = from.wrapping_add(at);
-                all |= load!("movzx {bits:e}, word ptr [{from}]", "ldrh {bits:w}, [{from}]", from) << (8 * at);
+                all |=
+                    load!("movzx {bits:e}, word ptr [{from}]", "ldrh {bits:w}, [{from}]", from) << (8 * at);
                 at += 2;
             }
             if len & 1 != 0 {
                 let from = from.wrapping_add(at);
-                all |= load!("movzx {bits:e}, byte ptr [{from}]", "ldrb {bits:w}, [{from}]", from) << (8 * at);
+                all |=
+                    load!("movzx {bits:e}, byte ptr [{from}]", "ldrb {bits:w}, [{from}]", from) << (8 * at);
             }
             all
         }
     }
-    #[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little", not(miri))))]
+    #[cfg(not(all(
+        any(target_arch = "x86_64", target_arch = "aarch64"),
+        target_endian = "little",
+        not(miri)
+    )))]
     // SAFETY: the caller promises the bytes.
     unsafe {
         super::bytes::group_of(from, len)

@@ -13,10 +13,9 @@ use super::type_id::id_of;
 pub(crate) type PointersTo = fn() -> [TypeId; 3];
 
 /// A type, and the bytes of its values.
-#[derive(Clone, Copy)]
-pub(super) struct SizedType {
+struct SizedType {
     pointers: PointersTo,
-    pub(super) size: usize,
+    size: usize,
 }
 
 /// Types that are remembered.
@@ -46,7 +45,7 @@ pub(super) fn remember(pointers: PointersTo, size: usize) -> bool {
 #[cold]
 #[inline(never)]
 fn add(pointers: PointersTo, size: usize) -> bool {
-    if position(pointers()[0]).is_some() {
+    if of_pointee(pointers()[0]).is_some() {
         return false;
     }
     // No other thread, and no signal handler, gets the same place, so none waits. Two that come at once add a type twice.
@@ -54,13 +53,8 @@ fn add(pointers: PointersTo, size: usize) -> bool {
     place.is_some_and(|place| place.set(SizedType { pointers, size }).is_ok())
 }
 
-/// The place of the type that a pointer with this id leads to.
-pub(super) fn position(id: TypeId) -> Option<usize> {
-    let taken = SIZED.iter().take(TAKEN.load(Relaxed));
-    taken.map(OnceLock::get).position(|known| known.is_some_and(|known| (known.pointers)().contains(&id)))
-}
-
-/// The type at a place.
-pub(super) fn at(place: usize) -> Option<SizedType> {
-    SIZED.get(place)?.get().copied()
+/// The size of what a pointer with this id leads to.
+pub(super) fn of_pointee(id: TypeId) -> Option<usize> {
+    let taken = SIZED.iter().take(TAKEN.load(Relaxed)).filter_map(OnceLock::get);
+    taken.filter(|known| (known.pointers)().contains(&id)).map(|known| known.size).next()
 }

@@ -17,7 +17,8 @@ use super::type_id::{IdOf, id_of};
 pub(crate) const fn may_have_target<T>() -> bool {
     const WORD: usize = size_of::<usize>();
     let has_niche = size_of::<Option<T>>() == size_of::<T>();
-    align_of::<T>() == WORD && (size_of::<T>() == 2 * WORD || has_niche && matches!(size_of::<T>() / WORD, 1 | 3))
+    align_of::<T>() == WORD
+        && (size_of::<T>() == 2 * WORD || has_niche && matches!(size_of::<T>() / WORD, 1 | 3))
 }
 
 /// The target of a value; `None` if it has none.
@@ -51,21 +52,37 @@ enum FoundType {
     Sized(usize),
 }
 
-impl FoundType {
-    /// The type with a number.
+/// What is remembered of a type that was asked for: 0 for none, the number of a known type from 1, or a size.
+#[derive(Clone, Copy)]
+struct Remembered(u16);
+
+impl Remembered {
+    /// Flag of a size. A larger one than the rest of the bits is as good as that.
+    const SIZE: u16 = 0x8000;
+
+    #[cold]
+    #[inline(never)]
+    fn of(id: IdOf) -> Remembered {
+        let id = id();
+        if let Some(index) = KNOWN.iter().position(|known| (known.id)() == id) {
+            return Remembered(index as u16 + 1);
+        }
+        let size = sized::of_pointee(id);
+        Remembered(size.map_or(0, |size| Remembered::SIZE | size.min(0x7FFF) as u16))
+    }
+
     #[inline]
-    fn at(number: usize) -> Option<FoundType> {
-        let index = number.checked_sub(1)?;
-        match KNOWN.get(index) {
-            Some(known) => Some(FoundType::Known(known)),
-            None => sized::at(index.checked_sub(KNOWN.len())?).map(|of| FoundType::Sized(of.size)),
+    fn found(self) -> Option<FoundType> {
+        match self.0 & Remembered::SIZE {
+            0 => KNOWN.get(usize::from(self.0).wrapping_sub(1)).map(FoundType::Known),
+            _ => Some(FoundType::Sized(usize::from(self.0 & !Remembered::SIZE))),
         }
     }
 }
 
 #[cfg(target_has_atomic = "64")]
 const TYPES: usize = 1024;
-/// The types that were asked for: the address of a function that gives the id, and behind it the number of the type or 0.
+/// The types that were asked for: the address of a function that gives the id, and in the low 16 bits [`Remembered`].
 #[cfg(target_has_atomic = "64")]
 static ASKED: [AtomicU64; TYPES] = [const { AtomicU64::new(0) }; TYPES];
 
@@ -76,25 +93,16 @@ fn found(id: IdOf) -> Option<FoundType> {
         let address = id as usize as u64;
         let key = address << 16;
         let asked = &ASKED[(address >> 4) as usize % TYPES];
-        let found = asked.load(Relaxed);
-        if found >> 16 << 16 == key && key >> 16 == address {
-            return FoundType::at(usize::from(found as u16));
+        let known = asked.load(Relaxed);
+        if known >> 16 << 16 == key && key >> 16 == address {
+            return Remembered(known as u16).found();
         }
-        let number = number(id);
-        asked.store(key | number as u64, Relaxed);
-        FoundType::at(number)
+        let remembered = Remembered::of(id);
+        asked.store(key | u64::from(remembered.0), Relaxed);
+        remembered.found()
     }
     #[cfg(not(target_has_atomic = "64"))]
-    FoundType::at(number(id))
-}
-
-/// The number of a type from 1, or 0: of the known ones first, then of those whose size is known.
-#[cold]
-#[inline(never)]
-fn number(id: IdOf) -> usize {
-    let id = id();
-    let known = KNOWN.iter().position(|known| (known.id)() == id);
-    known.or_else(|| Some(KNOWN.len() + sized::position(id)?)).map_or(0, |index| index + 1)
+    Remembered::of(id).found()
 }
 
 /// Whether a value equals a text: a `bool`, a number, a `char` or a text. A value of another type equals none.

@@ -167,7 +167,9 @@ mod tests {
             assert_eq!(of(name), Some(TargetLayout::Text), "{name}");
         }
         let number = |name| named(name, 8, 1).unwrap();
-        for name in ["&[u16]", "alloc::vec::Vec<u16>", "&mut alloc::vec::Vec<u16, _>", "alloc::sync::Arc<[u16]>"] {
+        for name in
+            ["&[u16]", "alloc::vec::Vec<u16>", "&mut alloc::vec::Vec<u16, _>", "alloc::sync::Arc<[u16]>"]
+        {
             assert_eq!(of(name), Some(TargetLayout::Elements(number("u16"))), "{name}");
         }
         for name in ["&f64", "alloc::boxed::Box<f64>"] {
@@ -175,7 +177,18 @@ mod tests {
         }
         let some = |target| Some(TargetLayout::Some(Box::new(target)));
         assert_eq!(of("core::option::Option<&str>"), some(TargetLayout::Text));
-        for name in ["u8", "str", "[u8]", "&()", "&[u8; 3]", "&a::String", "a::String", "alloc::vec::Vec<a::B>", "&", ""] {
+        for name in [
+            "u8",
+            "str",
+            "[u8]",
+            "&()",
+            "&[u8; 3]",
+            "&a::String",
+            "a::String",
+            "alloc::vec::Vec<a::B>",
+            "&",
+            "",
+        ] {
             assert_eq!(of(name), None, "{name}");
         }
     }

@@ -267,8 +267,7 @@ impl Walker<'_> {
             self.value(ValueKind::Let, &ident.to_string(), ident.span(), own.or(refused))
         });
         let is_reference = bindings::is_bound_to_reference(&local.pat, value);
-        let values: Vec<_> =
-            values.map(|value| ValueSite { copies: waits, is_reference, ..value }).collect();
+        let values: Vec<_> = values.map(|value| ValueSite { copies: waits, is_reference, ..value }).collect();
         let at = self.end_of(local.semi_token.span);
         self.attach(values, site, reason, Some(at));
     }

@@ -8,8 +8,8 @@ use qs_core::record::words::UNIT;
 
 use super::cpu::call_roll_over;
 use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
-use crate::pointer::Pointer;
 use crate::hosted::thread_state::{ThreadState, tls};
+use crate::pointer::Pointer;
 use crate::value::payload::{put_eight, put_four, tops};
 use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};

@@ -7,8 +7,8 @@ use qs_core::record::value::{MARK, TYPED, long_head, long_mark, mark};
 
 use super::cpu::call_roll_over_in_asm;
 use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
-use crate::pointer::Pointer;
 use crate::hosted::thread_state::ThreadState;
+use crate::pointer::Pointer;
 use crate::value::kept;
 use crate::value::types::{add_row, of_type};
 

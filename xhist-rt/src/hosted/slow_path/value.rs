@@ -17,6 +17,9 @@ use crate::value::target::{may_have_target, remember, target};
 use crate::value::type_id::{IdOf, id_of};
 use crate::value::types::key;
 
+/// The mark of a value with a length.
+type Mark = [u8; MARK];
+
 /// Bytes that are loaded and coded together.
 const GROUP: usize = 8;
 
@@ -27,8 +30,8 @@ pub(crate) fn record_long<const NUMBER: u32, const MOST: usize, const IS_GENERIC
     // SAFETY: all bytes of a value may be read.
     unsafe {
         match const { MOST == MAX_BYTES } {
-            true => put_own(NUMBER, key, from, size_of::<T>(), pointers_to::<T>),
-            false => put_bytes(NUMBER, key, from, const { kept::<T>(MOST) }),
+            true => put_own(const { long_mark(NUMBER) }, key, from, size_of::<T>(), pointers_to::<T>),
+            false => put_bytes(const { long_mark(NUMBER) }, key, from, const { kept::<T>(MOST) }),
         }
     }
 }
@@ -41,7 +44,7 @@ pub(crate) fn record_target<const NUMBER: u32, const IS_GENERIC: bool, T>(value:
     }
     let (key, from) = (key::<IS_GENERIC, T>(), &raw const *value as *const u8);
     // SAFETY: the value has the type with this id. It was just bound, so no other code changes it.
-    unsafe { put_target(NUMBER, key, id_of::<T>, from, None) }
+    unsafe { put_target(const { long_mark(NUMBER) }, key, id_of::<T>, from, None) }
 }
 
 /// Records what a reference refers to, if it has one word, or else its target. Returns whether it did.
@@ -50,7 +53,15 @@ pub(crate) fn record_pointee<const NUMBER: u32, const IS_GENERIC: bool, T: Point
     let Some(size) = value.size_of_pointee() else { return record_target::<NUMBER, IS_GENERIC, T>(value) };
     let (key, from) = (key::<IS_GENERIC, T>(), &raw const *value as *const u8);
     // SAFETY: as above.
-    unsafe { put_target(NUMBER, key, id_of::<T>, from, Some((pointers_to::<T::Pointee>, size))) }
+    unsafe {
+        put_target(
+            const { long_mark(NUMBER) },
+            key,
+            id_of::<T>,
+            from,
+            Some((pointers_to::<T::Pointee>, size)),
+        )
+    }
 }
 
 /// Stores the own bytes of a value of this size, and remembers the size for pointers to such values.
@@ -58,10 +69,10 @@ pub(crate) fn record_pointee<const NUMBER: u32, const IS_GENERIC: bool, T: Point
 /// # Safety
 /// The bytes may be read.
 #[inline(never)]
-unsafe fn put_own(number: u32, key: Option<u32>, from: *const u8, size: usize, pointers: PointersTo) {
+unsafe fn put_own(mark: Mark, key: Option<u32>, from: *const u8, size: usize, pointers: PointersTo) {
     remember(pointers, size);
     // SAFETY: the caller promises the bytes.
-    unsafe { put_value(number, key, None, from, size.min(MAX_BYTES)) };
+    unsafe { put_value(mark, key, None, from, size.min(MAX_BYTES)) };
 }
 
 /// [`put_value`] for own bytes.
@@ -69,9 +80,9 @@ unsafe fn put_own(number: u32, key: Option<u32>, from: *const u8, size: usize, p
 /// # Safety
 /// As there.
 #[inline(never)]
-unsafe fn put_bytes(number: u32, key: Option<u32>, from: *const u8, len: usize) {
+unsafe fn put_bytes(mark: Mark, key: Option<u32>, from: *const u8, len: usize) {
     // SAFETY: the caller promises the bytes.
-    unsafe { put_value(number, key, None, from, len) };
+    unsafe { put_value(mark, key, None, from, len) };
 }
 
 /// Stores the target of a value, if its type has one. Returns whether it has. `to`: the value is a reference to values of this
@@ -81,7 +92,7 @@ unsafe fn put_bytes(number: u32, key: Option<u32>, from: *const u8, len: usize) 
 /// `value` points to a valid value of the type with this id, which no code changes meanwhile.
 #[inline(never)]
 unsafe fn put_target(
-    number: u32,
+    mark: Mark,
     key: Option<u32>,
     id: IdOf,
     value: *const u8,
@@ -98,7 +109,7 @@ unsafe fn put_target(
     }
     let elements = u32::try_from(elements).unwrap_or(u32::MAX);
     // SAFETY: the target has this number of bytes.
-    unsafe { put_value(number, key, Some(elements), from, bytes.min(MAX_BYTES)) };
+    unsafe { put_value(mark, key, Some(elements), from, bytes.min(MAX_BYTES)) };
     true
 }
 
@@ -107,7 +118,7 @@ unsafe fn put_target(
 /// # Safety
 /// `len` bytes may be read there.
 #[inline(always)]
-unsafe fn put_value(number: u32, key: Option<u32>, target_len: Option<u32>, from: *const u8, len: usize) {
+unsafe fn put_value(mark: Mark, key: Option<u32>, target_len: Option<u32>, from: *const u8, len: usize) {
     set_values();
     let thread = ThisThread::get();
     if thread.cursor().addr() >= thread.limit() {
@@ -121,8 +132,11 @@ unsafe fn put_value(number: u32, key: Option<u32>, target_len: Option<u32>, from
         let mut end = cursor.add(MARK);
         end.cast::<[u8; UNIT]>().write(long_head(len, flags));
         end = end.add(UNIT);
-        for number in [key, target_len].into_iter().flatten() {
-            end = end.add(put_four(end, number.into()));
+        if let Some(key) = key {
+            end = end.add(put_four(end, key.into()));
+        }
+        if let Some(elements) = target_len {
+            end = end.add(put_four(end, elements.into()));
         }
         let mut at = 0;
         while at < len {
@@ -130,7 +144,7 @@ unsafe fn put_value(number: u32, key: Option<u32>, target_len: Option<u32>, from
             at += GROUP;
         }
         fence();
-        cursor.cast::<[u8; MARK]>().write_volatile(long_mark(number));
+        cursor.cast::<[u8; MARK]>().write_volatile(mark);
         fence();
         thread.set_cursor(end);
     }
