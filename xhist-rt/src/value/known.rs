@@ -50,7 +50,7 @@ impl KnownType {
 }
 
 /// What a pointer may lead to: plain bytes that do not change while it is shared.
-trait Content {
+trait TargetBytes {
     const IS_TEXT: bool = false;
     fn content(&self) -> ValueTarget;
 }
@@ -64,20 +64,20 @@ trait HasTarget {
 /// Types of which each part of the memory is a value, and that lead nowhere.
 trait Scalar {}
 
-impl<E: Scalar> Content for E {
+impl<E: Scalar> TargetBytes for E {
     fn content(&self) -> ValueTarget {
         ValueTarget { from: (&raw const *self).cast(), bytes: size_of::<E>(), elements: 1, is_shared: false }
     }
 }
 
-impl<E: Scalar> Content for [E] {
+impl<E: Scalar> TargetBytes for [E] {
     fn content(&self) -> ValueTarget {
         let (bytes, elements) = (size_of_val(self), self.len());
         ValueTarget { from: self.as_ptr().cast(), bytes, elements, is_shared: false }
     }
 }
 
-impl Content for str {
+impl TargetBytes for str {
     const IS_TEXT: bool = true;
     fn content(&self) -> ValueTarget {
         self.as_bytes().content()
@@ -86,7 +86,7 @@ impl Content for str {
 
 macro_rules! contents {
     ($($type:ty, $is_text:literal, |$value:ident| $content:expr;)*) => {$(
-        impl Content for $type {
+        impl TargetBytes for $type {
             const IS_TEXT: bool = $is_text;
             fn content(&self) -> ValueTarget {
                 let $value = self;
@@ -108,19 +108,19 @@ contents!(
     PathBuf, false, |path| path.as_os_str();
 );
 
-impl Content for OsStr {
+impl TargetBytes for OsStr {
     fn content(&self) -> ValueTarget {
         self.as_encoded_bytes().content()
     }
 }
 
-impl Content for Path {
+impl TargetBytes for Path {
     fn content(&self) -> ValueTarget {
         self.as_os_str().content()
     }
 }
 
-impl<E: Scalar> Content for Vec<E> {
+impl<E: Scalar> TargetBytes for Vec<E> {
     fn content(&self) -> ValueTarget {
         self.as_slice().content()
     }
@@ -135,7 +135,7 @@ impl<E: Scalar> HasTarget for Vec<E> {
 
 macro_rules! pointers {
     ($($pointer:ty)*) => {$(
-        impl<C: Content + ?Sized> HasTarget for $pointer {
+        impl<C: TargetBytes + ?Sized> HasTarget for $pointer {
             const IS_TEXT: bool = C::IS_TEXT;
             fn target(&self) -> Option<ValueTarget> {
                 Some((**self).content())
@@ -186,7 +186,7 @@ macro_rules! known {
 known!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 char bool);
 
 /// A reference to a text that is a reference.
-impl Content for &'static str {
+impl TargetBytes for &'static str {
     const IS_TEXT: bool = true;
     fn content(&self) -> ValueTarget {
         (**self).content()

@@ -3,7 +3,7 @@
 use core::any::TypeId;
 use core::marker::PhantomData;
 
-/// Gives the id of a type. Its address stands for the type where the id would take longer.
+/// Gives the id of a type. Its address is compared first, because that is faster.
 pub(crate) type IdOf = fn() -> TypeId;
 
 /// The id of a type, with each lifetime in it as `'static`.
