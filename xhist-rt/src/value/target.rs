@@ -115,8 +115,8 @@ pub(crate) fn equals<T>(value: &T, text: &str) -> bool {
         };
     }
     parsed!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 char bool);
-    // SAFETY: as above.
     let target = match found(id_of::<T>) {
+        // SAFETY: `value` is a valid value of the type with this id.
         Some(FoundType::Known(known)) if known.is_text => unsafe { (known.target)(value) },
         _ => None,
     };
