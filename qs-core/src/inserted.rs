@@ -170,8 +170,10 @@ pub enum ValueAmount {
     Eight,
     /// At most 32 bytes of the value.
     ThirtyTwo,
-    /// 32 bytes, and the targets of texts and of slices of numbers.
+    /// 64 bytes, and the targets of texts, numbers and slices of numbers.
     Targets,
+    /// What a reference refers to, of any type.
+    Pointees,
 }
 
 /// One name of value calls.
@@ -186,13 +188,15 @@ pub struct ValueCall {
 }
 
 /// All value calls.
-pub const VALUES: [ValueCall; 6] = [
+pub const VALUES: [ValueCall; 8] = [
     ValueCall { name: "v", amount: ValueAmount::Eight, is_generic: false },
     ValueCall { name: "vw", amount: ValueAmount::ThirtyTwo, is_generic: false },
     ValueCall { name: "vt", amount: ValueAmount::Targets, is_generic: false },
+    ValueCall { name: "vr", amount: ValueAmount::Pointees, is_generic: false },
     ValueCall { name: "vg", amount: ValueAmount::Eight, is_generic: true },
     ValueCall { name: "vwg", amount: ValueAmount::ThirtyTwo, is_generic: true },
     ValueCall { name: "vtg", amount: ValueAmount::Targets, is_generic: true },
+    ValueCall { name: "vrg", amount: ValueAmount::Pointees, is_generic: true },
 ];
 
 /// One name of the calls in `main` that name the map. A macro of that name takes the hash from the compiler's environment.

@@ -1,6 +1,7 @@
 //! Are values shown behind their statements, in every format, with the right types or else as bytes?
 
 mod debugger;
+mod kinds;
 
 use std::sync::OnceLock;
 
@@ -15,6 +16,8 @@ pub const CASES: &[Case] = &[
     Case::new("values_without_a_program_or_of_another_are_bytes", other_programs),
     Case::new("the_first_value_that_differs_is_named", differences),
     Case::new("the_answer_to_a_failure_has_values", failure),
+    Case::new("values_say_what_they_point_to", kinds::what_they_point_to),
+    Case::new("a_type_with_a_name_of_the_standard_library_is_another", kinds::other_types),
     Case::needing("a_debugger_shows_the_same", &[Need::Gdb], debugger::shows_the_same),
 ];
 
@@ -71,7 +74,7 @@ fn project() -> Tree {
 
 /// Records a run in `NAME.xhist`.
 fn record(tree: &Tree, name: &str, options: &str, args: &str) -> Done {
-    let run = cargo(tree.path()).args("xhist run --quiet --values ** --value-bytes 32").args(options);
+    let run = cargo(tree.path()).args("xhist run --quiet --values **").args(options);
     run.arg("--").args(args).env("XHIST_FILE", tree.join(&format!("{name}.xhist"))).succeed()
 }
 

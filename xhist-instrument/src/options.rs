@@ -37,10 +37,9 @@ pub enum Tasks {
 }
 
 /// How much of a value is recorded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 pub enum ValueBytes {
     /// At most 8 bytes.
-    #[default]
     #[value(name = "8")]
     #[serde(rename = "8")]
     Eight,
@@ -60,7 +59,7 @@ pub enum Values {
     Eight,
     /// At most 32 bytes of each.
     ThirtyTwo,
-    /// 32 bytes, and the targets of texts and of slices of numbers.
+    /// 64 bytes, and what references, texts and slices of numbers point to.
     Targets,
 }
 
@@ -116,12 +115,12 @@ pub struct Settings {
     #[arg(long, value_name = "GLOB")]
     pub values: Vec<String>,
 
-    /// The most bytes of a value that are recorded [default: 8, or what the manifest sets].
+    /// Record only the first N bytes of each value, and not what it points to, which is cheaper [default: what the manifest
+    /// sets, or else 64 bytes, and 64 of the text, the numbers or the structure behind a reference].
     #[arg(long, value_enum, value_name = "N")]
     pub value_bytes: Option<ValueBytes>,
 
-    /// Of `&str`, `String`, slices and `Vec` of numbers, also record what they point to, 64 bytes at most. Implies
-    /// --value-bytes 32.
+    /// Record what values point to although --value-bytes or the manifest says otherwise.
     #[arg(long)]
     pub value_targets: bool,
 
@@ -163,7 +162,6 @@ impl Settings {
         merged.detail.get_or_insert_default();
         merged.when.get_or_insert_default();
         merged.tasks.get_or_insert_default();
-        merged.value_bytes.get_or_insert_default();
         merged
     }
 
@@ -176,8 +174,9 @@ impl Settings {
             values: match self.value_bytes {
                 _ if self.values.is_empty() => Values::Off,
                 _ if self.value_targets => Values::Targets,
+                Some(ValueBytes::Eight) => Values::Eight,
                 Some(ValueBytes::ThirtyTwo) => Values::ThirtyTwo,
-                _ => Values::Eight,
+                None => Values::Targets,
             },
             ..Options::default()
         }

@@ -36,7 +36,7 @@ fn marked(text: &str, args: &[&str]) -> String {
 
 #[track_caller]
 fn assert_marked(text: &str, expected: &str) {
-    assert_eq!(marked(text, &[]), expected);
+    assert_eq!(marked(text, &["--value-bytes", "8"]), expected);
 }
 
 #[test]
@@ -68,17 +68,51 @@ fn values_follow_the_call_of_their_statement() {
     );
     assert_eq!(
         marked("fn f(a: u8) { x(); let b = a; }", &["--detail", "function"]),
-        "fn f(a: u8) { <e><v 1 a>x(); <e>let b = a;<v 2 b> }"
+        "fn f(a: u8) { <e><vt 1 a>x(); <e>let b = a;<vt 2 b> }"
     );
     assert_eq!(
         marked("fn f(a: u8) { x(a); let b = a; }", &["--when", "after"]),
-        "fn f(a: u8) { <e><v 1 a>x(a); let b = a;<e><v 2 b> }"
+        "fn f(a: u8) { <e><vt 1 a>x(a); let b = a;<e><vt 2 b> }"
     );
     assert_eq!(marked("fn f(a: u8) { x(a); }", &["--value-bytes", "32"]), "fn f(a: u8) { <e><vw 1 a>x(a); }");
     assert_eq!(
         marked("fn f<T>(a: T) { x(a); }", &["--value-targets"]),
         "fn f<T>(a: T) { <e><vtg 1 a>x(a); }"
     );
+}
+
+#[test]
+fn references_are_known_by_the_text_of_the_source() {
+    for (text, expected) in [
+        ("fn f(&self) { x(); }", "fn f(&self) { <e><vr 1 self>x(); }"),
+        ("fn f(&mut self) { x(); }", "fn f(&mut self) { <e><vr 1 self>x(); }"),
+        ("fn f(self: &Self) { x(); }", "fn f(self: &Self) { <e><vr 1 self>x(); }"),
+        ("fn f(self) { x(); }", "fn f(self) { <e><vt 1 self>x(); }"),
+        ("fn f(a: &T) { x(); }", "fn f(a: &T) { <e><vr 1 a>x(); }"),
+        ("fn f(a: &mut [u8]) { x(); }", "fn f(a: &mut [u8]) { <e><vr 1 a>x(); }"),
+        // The names of a pattern need not be references.
+        ("fn f((a, b): &T) { x(); }", "fn f((a, b): &T) { <e><vt 1 a><vt 2 b>x(); }"),
+        ("fn f(a: Box<T>) { x(); }", "fn f(a: Box<T>) { <e><vt 1 a>x(); }"),
+        ("fn f<T>(a: &T) { x(); }", "fn f<T>(a: &T) { <e><vrg 1 a>x(); }"),
+        (
+            "fn f() { let a = &b; let c: &T = d(); }",
+            "fn f() { <e>let a = &b;<vr 1 a> <s>let c: &T = d();<vr 2 c> }",
+        ),
+        (
+            "fn f() { let a = b(); let c = |d: &T| e; }",
+            "fn f() { <e>let a = b();<vt 1 a> <s>let c = |d: &T| {<ae><vt 3 d>e};<vt 2 c> }",
+        ),
+        ("async fn f(&self) { x().await; }", "async fn f(&self) { <e><vr 1 {self}>x().await; }"),
+        ("async fn f(&mut self) { x().await; }", "async fn f(&mut self) { <e>x().await; }"),
+    ] {
+        assert_eq!(marked(text, &[]), expected);
+    }
+    // An address alone says nothing of `self`.
+    for bytes in ["8", "32"] {
+        assert_eq!(marked("fn f(&self) { x(); }", &["--value-bytes", bytes]), "fn f(&self) { <e>x(); }");
+    }
+    let both = ["--value-bytes", "8", "--value-targets"];
+    assert_eq!(marked("fn f(a: u8) { x(); }", &both), "fn f(a: u8) { <e><vt 1 a>x(); }");
 }
 
 #[test]
@@ -120,7 +154,7 @@ fn patterns_select_and_the_share_is_printed() {
     assert_eq!(run.code, Some(0), "{}", run.err);
     assert!(run.err.contains("values: 2 of 2 bindings recorded"), "{}", run.err);
     assert!(run.err.contains("note: --values src/none.rs: no binding matches"), "{}", run.err);
-    assert!(project.read("src/parser.rs").contains("::xhist_rt::v::<1,_>(&text);let len"));
+    assert!(project.read("src/parser.rs").contains("::xhist_rt::vr::<1,_>(&text);let len"));
     assert!(!project.read("src/parser.rs").contains("(&x)") && !project.read("src/main.rs").contains("(&x)"));
     assert!(project.read("src/main.rs").contains("::xhist_rt::mv::<0x"));
     let list = project.run(&["--list", "--values", "**", "src"]).out;
@@ -152,7 +186,7 @@ fn a_map_has_values_as_long_as_there_are_some() {
     assert_eq!(project.run(&["--values", "**", "src"]).code, Some(0));
     let map = project.read("xhist.map");
     assert!(map.contains("\"version\":4") && map.contains("\"values\":1,\"value_room\":17,"), "{map}");
-    let line = "{\"value\":2,\"line\":2,\"col\":9,\"name\":\"len\",\"kind\":\"let\",\"fn\":\"header\"}";
+    let line = "{\"value\":2,\"line\":2,\"col\":9,\"name\":\"len\",\"kind\":\"let\",\"fn\":\"header\",\"text\":true}";
     assert!(map.contains(line), "{map}");
     // Numbers stay, also when only one of the files is brought up to date.
     let text = project.read("src/parser.rs");

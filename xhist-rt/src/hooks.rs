@@ -90,20 +90,24 @@ macro_rules! values {
         values! {
             $recorder;
             /// A variable has this value: at most 8 of its own bytes.
-            v own 8 false;
+            v own 8 false [];
             /// [`v`] at a place whose values have several types.
-            vg own 8 true;
+            vg own 8 true [];
             /// [`v`] with at most 32 bytes.
-            vw own 32 false;
+            vw own 32 false [];
             /// [`vw`] at a place whose values have several types.
-            vwg own 32 true;
-            /// [`vw`], but of a text, or of a slice or `Vec` of numbers, the first 64 bytes of what it refers to.
-            vt target 32 false;
+            vwg own 32 true [];
+            /// [`v`] with at most 64 bytes, and of texts, numbers and `Vec` of them behind a pointer those.
+            vt target 64 false [];
             /// [`vt`] at a place whose values have several types.
-            vtg target 32 true;
+            vtg target 64 true [];
+            /// [`vt`] for a reference: at most 64 bytes of what it refers to.
+            vr reference 64 false [Pointer];
+            /// [`vr`] at a place whose values have several types.
+            vrg reference 64 true [Pointer];
         }
     };
-    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident $most:literal $is_generic:literal;)*) => {
+    ($recorder:path; $($(#[$about:meta])* $name:ident $function:ident $most:literal $is_generic:literal [$($bound:ident)?];)*) => {
         /// The names, and what each calls.
         #[cfg(test)]
         pub(super) const VALUES: &[(&str, &str, usize, bool)] =
@@ -111,7 +115,7 @@ macro_rules! values {
         $(
         $(#[$about])*
         #[inline(always)]
-        pub fn $name<const NUMBER: u32, T>(value: &T) {
+        pub fn $name<const NUMBER: u32, T$(: crate::pointer::$bound)?>(value: &T) {
             use $recorder as recorder;
             recorder::$function::<NUMBER, $most, $is_generic, T>(value);
         }
@@ -331,7 +335,8 @@ mod tests {
         let values = inserted::VALUES.iter().map(|call| match call.amount {
             ValueAmount::Eight => (call.name, "own", 8, call.is_generic),
             ValueAmount::ThirtyTwo => (call.name, "own", 32, call.is_generic),
-            ValueAmount::Targets => (call.name, "target", 32, call.is_generic),
+            ValueAmount::Targets => (call.name, "target", 64, call.is_generic),
+            ValueAmount::Pointees => (call.name, "reference", 64, call.is_generic),
         });
         let (mut wanted, mut found) = (values.collect::<Vec<_>>(), VALUES.to_vec());
         wanted.sort_unstable();

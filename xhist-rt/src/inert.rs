@@ -52,6 +52,9 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
 #[inline(always)]
 pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(_value: &T) {}
 
+#[inline(always)]
+pub(crate) fn reference<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(_value: &T) {}
+
 // The names of bare metal.
 
 /// Bytes of the ring that bare metal keeps in a static. There is no such ring in this build, so 0.

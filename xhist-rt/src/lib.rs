@@ -10,6 +10,7 @@ pub mod qs;
 mod shared;
 pub mod trace;
 
+mod pointer;
 #[cfg(feature = "trace")]
 mod record_size;
 #[cfg(feature = "trace")]
@@ -50,7 +51,7 @@ pub use hooks::unoptimised::*;
 #[doc(hidden)]
 pub use hooks::{Task, at, hash_from_hex, long, m, me, mev, mv, r, short, start_at, stop_at, t};
 #[doc(hidden)]
-pub use hooks::{v, vg, vt, vtg, vw, vwg, watch};
+pub use hooks::{v, vg, vr, vrg, vt, vtg, vw, vwg, watch};
 // Features only add: each name exists in every build, and is inert in those that have no use for it.
 pub use recorder::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 pub use recorder::{RING_SIZE, export, export_earlier, interrupt, last};

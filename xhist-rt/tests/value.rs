@@ -91,6 +91,144 @@ fn key<T>() -> u32 {
 #[repr(C)]
 struct Padded(u8, u32);
 
+/// A structure of which no value is recorded, or a reference, but through its pointers.
+#[derive(Clone, Copy)]
+struct Large(#[expect(dead_code, reason = "its bytes are read")] [u16; 50]);
+
+/// The target of the newest value of this place.
+impl History {
+    fn target(&self, number: u32) -> (&[u8], Option<u32>) {
+        let value = self.values.iter().rev().find(|value| value.number == number);
+        let value = value.unwrap_or_else(|| panic!("no value {number}"));
+        (value.bytes(), value.target_len)
+    }
+}
+
+macro_rules! each_target {
+    ($hooks:path) => {{
+        use $hooks as hooks;
+        fn generic<T>(value: T, reference: &T) {
+            hooks::vtg::<1, _>(&value);
+            hooks::vrg::<2, _>(&reference);
+        }
+        let history = record(|| {
+            generic("generic", &"reference");
+            generic(5u8, &6);
+            hooks::vr::<3, _>(&&Padded(7, 0x8000_0001));
+            hooks::vr::<4, _>(&&mut [1u16, 2, 3]);
+            hooks::vr::<5, _>(&&String::from("owned"));
+            hooks::vr::<6, _>(&&());
+            let object: &dyn Fn() = &|| ();
+            hooks::vr::<7, _>(&object);
+            hooks::vt::<8, _>(&Some("some"));
+            hooks::vt::<9, _>(&None::<&str>);
+            hooks::vt::<10, _>(&std::rc::Rc::<str>::from("counted"));
+            hooks::vt::<11, _>(&Box::new(-1i64));
+            hooks::vt::<12, _>(&u64::MAX);
+            hooks::vt::<13, _>(&[9u8; 100]);
+            hooks::vt::<14, _>(&std::borrow::Cow::Borrowed("cow"));
+            hooks::vt::<15, _>(&(1usize, 64usize));
+            hooks::vt::<16, _>(&Some(vec![1u8, 2]));
+            hooks::vt::<17, _>(&std::path::Path::new("a/b"));
+            hooks::vt::<18, _>(&core::ptr::null::<u8>());
+            let word = core::sync::atomic::AtomicU32::new(0x8182_8384);
+            hooks::vr::<19, _>(&&word);
+        });
+        assert_eq!(history.target(1), (&[5][..], None));
+        assert_eq!(history.target(2), (&[6][..], Some(1)));
+        let first = |number| history.values.iter().find(|value| value.number == number).expect("a value");
+        assert_eq!((first(1).bytes(), first(1).target_len), (&b"generic"[..], Some(7)));
+        assert_eq!((first(2).bytes(), first(2).target_len), (&b"reference"[..], Some(9)));
+        assert!(history.values[..4].iter().all(|value| value.type_key.is_some()));
+        let (bytes, one) = history.target(3);
+        assert_eq!((bytes[0], &bytes[4..], one), (7, &[1, 0, 0, 0x80][..], Some(1)));
+        assert_eq!(history.target(4), (&[1, 0, 2, 0, 3, 0][..], Some(1)));
+        assert_eq!(history.target(5), (&b"owned"[..], Some(5)));
+        assert_eq!(history.target(6), (&[][..], Some(1)));
+        assert_eq!((history.target(7).0.len(), history.target(7).1), (16, None));
+        assert_eq!(history.target(8), (&b"some"[..], Some(4)));
+        assert_eq!((history.target(9).0.len(), history.target(9).1), (16, None));
+        assert_eq!(history.target(10), (&b"counted"[..], Some(7)));
+        assert_eq!(history.target(11), (&[0xFF; 8][..], Some(1)));
+        assert_eq!(history.target(12), (&[0xFF; 8][..], None));
+        assert_eq!(history.target(13), (&[9; 64][..], None));
+        assert_eq!(history.target(14), (&b"cow"[..], Some(3)));
+        assert_eq!(history.target(15).1, None);
+        assert_eq!(history.target(16), (&[1, 2][..], Some(2)));
+        assert_eq!(history.target(17), (&b"a/b"[..], Some(3)));
+        assert_eq!(history.target(18), (&[0; 8][..], None));
+        assert_eq!(history.target(19), (&[0x84, 0x83, 0x82, 0x81][..], Some(1)));
+    }};
+}
+
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn targets_are_read_back() {
+    each_target!(xhist_rt);
+    each_target!(xhist_rt::unoptimised);
+}
+
+/// The size behind a pointer is known from the first value of the type on, also to threads that asked before.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_pointer_leads_to_its_target_once_the_size_of_that_is_known() {
+    let history = record(|| {
+        let large = Large([0x8182; 50]);
+        let boxed = Box::new(large);
+        xhist_rt::vt::<1, _>(&boxed);
+        xhist_rt::vt::<2, _>(&large);
+        xhist_rt::vt::<3, _>(&boxed);
+        xhist_rt::vt::<4, _>(&Some(1u8).map(|_| &large).expect("a reference"));
+        // Not one of its pointers.
+        xhist_rt::vt::<5, _>(&core::ptr::NonNull::from(&large));
+        xhist_rt::vt::<6, _>(&std::rc::Rc::new(large));
+    });
+    let kept = [0x82, 0x81].repeat(32);
+    assert_eq!((history.target(1).0.len(), history.target(1).1), (8, None));
+    assert_eq!(history.target(2), (&kept[..], None));
+    for number in [3, 4] {
+        assert_eq!(history.target(number), (&kept[..], Some(1)), "{number}");
+    }
+    for number in [5, 6] {
+        assert_eq!((history.target(number).0.len(), history.target(number).1), (8, None), "{number}");
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig { cases: 24, failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn targets_survive_a_round_trip(
+        text in "[a-zé€]{0,90}",
+        numbers in proptest::collection::vec(proptest::prelude::any::<u64>(), 0..20),
+        array in proptest::prelude::any::<[u8; 29]>(),
+    ) {
+        let (given, list) = (text.clone(), numbers.clone());
+        let history = record(move || {
+            xhist_rt::vt::<1, _>(&given);
+            xhist_rt::vtg::<2, _>(&given.as_str());
+            xhist_rt::vt::<3, _>(&list);
+            xhist_rt::vr::<4, _>(&&list[..]);
+            xhist_rt::vr::<5, _>(&&array);
+            xhist_rt::vt::<6, _>(&array);
+        });
+        let most = |bytes: &[u8]| bytes[..bytes.len().min(64)].to_vec();
+        let bytes: Vec<u8> = numbers.iter().flat_map(|number| number.to_le_bytes()).collect();
+        for (number, bytes, elements) in [
+            (1, text.as_bytes(), Some(text.len())),
+            (2, text.as_bytes(), Some(text.len())),
+            (3, &bytes, Some(numbers.len())),
+            (4, &bytes, Some(numbers.len())),
+            (5, &array, Some(1)),
+            (6, &array, None),
+        ] {
+            let (found, count) = history.target(number);
+            proptest::prop_assert_eq!(found, most(bytes));
+            proptest::prop_assert_eq!(count, elements.map(|elements| elements as u32));
+        }
+    }
+}
+
 macro_rules! each_value {
     ($hooks:path) => {{
         use $hooks as hooks;

@@ -8,8 +8,8 @@ pub const HELP: &str = "\
 cargo bench -p xhist-tests --bench cost [-- OPTIONS]
 
   --only NAME,...      these programs only
-  --columns NAME,...   these columns only, and plain; no-tasks, own, own-no-tasks and
-                       values are measured only so
+  --columns NAME,...   these columns only, and plain; no-tasks, own, own-no-tasks,
+                       values and values-8 are measured only so
   --profile NAME       `release` or `dev` only
   --depth              only how far back the rings reach, no times
   --turns N            the best of N turns counts (7)

@@ -31,6 +31,8 @@ enum Way {
     OwnNoTasks,
     /// As [`Way::Now`], and the value of every binding.
     Values,
+    /// The same, but only the first eight bytes of each.
+    EightBytes,
     /// As [`Way::Now`], with a trigger that nothing reaches.
     StartAt,
 }
@@ -47,7 +49,7 @@ const fn column(name: &'static str, way: Way, about: &'static str) -> Column {
     Column { name, about, way, env: None }
 }
 
-pub const COLUMNS: [Column; 12] = [
+pub const COLUMNS: [Column; 13] = [
     column("plain", Way::Plain, "cargo build"),
     Column {
         env: Some(("LLVM_PROFILE_FILE", "/dev/null")),
@@ -61,6 +63,7 @@ pub const COLUMNS: [Column; 12] = [
     column("own", Way::Own, "cargo xhist build: no dependencies"),
     column("own-no-tasks", Way::OwnNoTasks, "the same with --tasks off"),
     column("values", Way::Values, "`now` with --values **"),
+    column("values-8", Way::EightBytes, "the same with --value-bytes 8"),
     Column { env: Some(("XHIST", "off")), ..column(OFF, Way::Now, "`now` run with XHIST=off") },
     Column {
         env: Some(("XHIST", "wait")),
@@ -222,6 +225,9 @@ impl Builder {
             Way::Own => Box::new(|directory| online_cargo(directory).args("xhist build")),
             Way::OwnNoTasks => Box::new(|directory| online_cargo(directory).args("xhist build --tasks off")),
             Way::Values => Box::new(|directory| online_cargo(directory).args(xhist).args("--values **")),
+            Way::EightBytes => {
+                Box::new(|directory| online_cargo(directory).args(xhist).args("--values ** --value-bytes 8"))
+            }
             Way::StartAt => {
                 let main = tree.read("src/main.rs");
                 let line = main.lines().position(|line| line.contains(START)).expect("the line") + 1;
@@ -279,7 +285,8 @@ fn about(way: Way) -> &'static str {
 }
 
 fn is_wanted(column: &Column, chosen: &[String]) -> bool {
-    let is_for_all = !matches!(column.way, Way::NoTasks | Way::Own | Way::OwnNoTasks | Way::Values);
+    let special = [Way::NoTasks, Way::Own, Way::OwnNoTasks, Way::Values, Way::EightBytes];
+    let is_for_all = !special.contains(&column.way);
     column.way == Way::Plain
         || chosen.is_empty() && is_for_all
         || chosen.iter().any(|name| name == column.name)

@@ -27,6 +27,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &[
                 "hosted/executed.rs",
                 "inert.rs",
+                "pointer.rs",
                 "qs/config.rs",
                 "record_size.rs",
                 "ring_size.rs",

@@ -14,8 +14,8 @@ use crate::values::types::{Program, RowType, Target, hex, render, render_target}
 /// Text of a value that the user does not want to see.
 const REDACTED: &str = "<redacted>";
 
-/// Bytes of a value that programs keep, without and with `--value-bytes 32`.
-const KEPT: [usize; 2] = [8, 32];
+/// Bytes of a value that programs keep, with `--value-bytes 8` and `32`, and without.
+const KEPT: [usize; 3] = [8, 32, 64];
 
 /// Shows recorded values.
 #[derive(Default)]
@@ -105,7 +105,7 @@ fn known(program: &mut Program, ring: &Ring, value: &RecordedValue) -> Option<(T
         Some(elements) => {
             let target = Target { bytes: value.bytes(), elements: u64::from(elements) };
             match &answer.target {
-                Some(element) => (render_target(target, element.as_ref(), memory), true),
+                Some(layout) => (render_target(target, layout, memory), true),
                 None => (hex(value.bytes(), value.bytes().len() as u64), false),
             }
         }
@@ -202,7 +202,9 @@ mod tests {
 
     #[test]
     fn records_have_the_bytes_that_their_programs_keep() {
-        for (size, len) in [(0, 0), (1, 1), (3, 4), (5, 8), (8, 8), (24, 8), (24, 24), (100, 32), (3, 3)] {
+        for (size, len) in
+            [(0, 0), (1, 1), (3, 4), (5, 8), (8, 8), (24, 8), (24, 24), (100, 32), (3, 3), (99, 64)]
+        {
             assert!(is_kept(size, len), "{size} {len}");
         }
         for (size, len) in [(0, 1), (1, 0), (4, 8), (8, 4), (100, 33), (9, 16)] {

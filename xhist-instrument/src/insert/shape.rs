@@ -144,13 +144,14 @@ impl<'a> CallWriter<'a> {
 
     /// `xhist_rt::v::<N,_>(&x);`, or another of [`VALUES`], and the triggers at the value.
     pub fn value(&mut self, ordinal: usize, site: &ValueSite, values: Values, watches: &[ValueWatch]) {
-        let ValueSite { name, attributes, copies, generic, recorded, .. } = site;
+        let ValueSite { name, attributes, copies, generic, is_reference, recorded, .. } = site;
         let prefix = self.prefix;
         let (open, close) = if *copies { ("{", "}") } else { ("", "") };
         let amount = match values {
             Values::Off => None,
             Values::Eight => Some(ValueAmount::Eight),
             Values::ThirtyTwo => Some(ValueAmount::ThirtyTwo),
+            Values::Targets if *is_reference => Some(ValueAmount::Pointees),
             Values::Targets => Some(ValueAmount::Targets),
         };
         let call = VALUES.iter().find(|call| Some(call.amount) == amount && call.is_generic == *generic);

@@ -25,7 +25,7 @@ type Row<F> = (SiteKind, [u32; 4], Range<usize>, Insertion, [bool; 3], Option<F>
 
 /// A packed value site: kind, line and column, name, the offsets of its statement and of its call, attributes, whether it is
 /// copied, generic, with its target and recorded, and the function if it differs from that of the previous one.
-type ValueRow<F> = (ValueKind, [u32; 2], F, usize, Option<usize>, Option<F>, [bool; 4], Option<F>);
+type ValueRow<F> = (ValueKind, [u32; 2], F, usize, Option<usize>, Option<F>, [bool; 5], Option<F>);
 
 /// A packed body: path, place, kind, trait.
 type BodyRow<F> = (F, Place, u8, F);
@@ -110,7 +110,7 @@ impl Packed {
             let ValueSite { kind, line, column, name, host, at, attributes, .. } = value;
             let function = Some(&*value.function).filter(|function| last != Some(*function));
             last = Some(&value.function);
-            let flags = [value.copies, value.generic, value.targets, value.recorded];
+            let flags = [value.copies, value.generic, value.targets, value.is_reference, value.recorded];
             let row: ValueRow<&str> =
                 (*kind, [*line, *column], name, *host, *at, attributes.as_deref(), flags, function);
             postcard::to_extend(&row, bytes).expect("a vector grows")
@@ -164,7 +164,7 @@ impl Packed {
         let mut function: Arc<str> = Arc::from("");
         rows::<ValueRow<&str>>(&self.values).map(move |row| {
             let (kind, [line, column], name, host, at, attributes, flags, other) = row;
-            let [copies, generic, targets, recorded] = flags;
+            let [copies, generic, targets, is_reference, recorded] = flags;
             if let Some(other) = other {
                 function = Arc::from(other);
             }
@@ -181,6 +181,7 @@ impl Packed {
                 copies,
                 generic,
                 targets,
+                is_reference,
                 recorded,
             }
         })

@@ -67,6 +67,8 @@ pub struct ValueSite {
     pub generic: bool,
     /// The target of a reference is recorded too.
     pub targets: bool,
+    /// The text of the source says that the value is a reference, whatever it refers to.
+    pub is_reference: bool,
     /// A pattern of the user matches the function.
     pub recorded: bool,
 }

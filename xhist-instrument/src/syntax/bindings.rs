@@ -78,6 +78,33 @@ pub(super) fn is_copied(pattern: &Pat, value: Option<&Expr>) -> bool {
     }
 }
 
+/// Whether a pattern is one name whose value is a reference, by its type or else by how the value is written. What it refers
+/// to need not be known.
+pub(super) fn is_bound_to_reference(pattern: &Pat, value: Option<&Expr>) -> bool {
+    match pattern {
+        Pat::Type(typed) => is_name(&typed.pat) && is_reference(&typed.ty),
+        pattern => is_name(pattern) && value.is_some_and(makes_reference),
+    }
+}
+
+/// Whether the text of a type is that of a reference.
+pub(super) fn is_reference(of: &Type) -> bool {
+    match of {
+        Type::Reference(_) => true,
+        Type::Paren(inner) => is_reference(&inner.elem),
+        Type::Group(inner) => is_reference(&inner.elem),
+        _ => false,
+    }
+}
+
+fn makes_reference(expr: &Expr) -> bool {
+    match expr {
+        Expr::Reference(_) => true,
+        Expr::Paren(inner) => makes_reference(&inner.expr),
+        _ => false,
+    }
+}
+
 fn is_name(pattern: &Pat) -> bool {
     matches!(pattern, Pat::Ident(name) if name.by_ref.is_none() && name.subpat.is_none())
 }
@@ -127,6 +154,29 @@ mod tests {
         let plain = |name: &str| (name.to_owned(), None);
         let refused = ("e".to_owned(), Some(ValueReason::Attributes));
         assert_eq!(names, [plain("a"), plain("c"), plain("d"), refused]);
+    }
+
+    #[test]
+    fn references_are_known_by_the_text_of_the_source() {
+        let is_one = |text: &str| match syn::parse_str::<syn::Stmt>(text).unwrap() {
+            syn::Stmt::Local(local) => {
+                is_bound_to_reference(&local.pat, local.init.as_ref().map(|init| &*init.expr))
+            }
+            _ => panic!("not a let"),
+        };
+        for text in ["let a = &b;", "let mut a = (&mut b);", "let a: &T = f();", "let a: &mut [u8] = f();"] {
+            assert!(is_one(text), "{text}");
+        }
+        for text in [
+            "let a = f();",
+            "let a: R = &b;",
+            "let (a, b) = &c;",
+            "let a = &raw const b;",
+            "let ref a = b;",
+            "let a = *&b;",
+        ] {
+            assert!(!is_one(text), "{text}");
+        }
     }
 
     #[test]

@@ -26,7 +26,7 @@ pub use link::{get_block, get_byte};
 pub use memory::RING_SIZE;
 use statement::record_at;
 pub(crate) use statement::{record, record as entry};
-pub(crate) use value::{own, own as target};
+pub(crate) use value::{own, target, target as reference};
 pub(crate) use writer::apply_filters;
 
 /// Records a statement whose file and line are only known at run time.

@@ -33,12 +33,19 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
     unsafe { record_value(NUMBER, key::<IS_GENERIC, T>(), from, len) };
 }
 
+/// Records a value whose target is not recorded here: a ring is small, and behind a reference may be a device. Eight bytes are
+/// a reference, or a wide one of 32 bits.
+#[inline(always)]
+pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
+    own::<NUMBER, 8, IS_GENERIC, T>(value);
+}
+
 /// # Safety
 /// `len` bytes may be read from `from` on.
 #[inline(never)]
 unsafe fn record_value(number: u32, type_key: Option<u32>, from: *const u8, len: usize) {
     // SAFETY: the caller promises the bytes.
-    put_value(&unsafe { recorded(number, type_key, None, from, len) });
+    put_value(&unsafe { recorded(number, type_key, from, len) });
 }
 
 #[inline(never)]

@@ -39,7 +39,7 @@ pub(crate) mod track;
 #[allow(unsafe_code)]
 pub(crate) mod words;
 
-pub(crate) use crate::hosted::fast_path::{entry, own, record, target};
+pub(crate) use crate::hosted::fast_path::{entry, own, record, reference, target};
 pub(crate) use crate::hosted::slow_path::{append_record, at};
 pub(crate) use crate::hosted::task::RecordedTask as Task;
 pub use crate::inert::{RING_SIZE, export, export_earlier, interrupt, last};

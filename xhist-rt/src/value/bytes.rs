@@ -3,10 +3,12 @@
 
 use core::mem::MaybeUninit;
 
+#[cfg(not(feature = "std"))]
 use qs_core::record::value::{MAX_BYTES, RecordedValue};
 
 /// Length of a group: the bytes that are read and coded together.
-pub(crate) const GROUP: usize = 8;
+#[cfg(not(feature = "std"))]
+const GROUP: usize = 8;
 /// Bytes of a register.
 const WORD: usize = size_of::<usize>();
 
@@ -96,6 +98,7 @@ pub(crate) unsafe fn group<const LEN: usize>(from: *const u8) -> u64 {
 ///
 /// # Safety
 /// `len` bytes may be read there.
+#[cfg_attr(feature = "std", allow(dead_code, reason = "most processors have `load`"))]
 pub(crate) unsafe fn group_of(from: *const u8, len: usize) -> u64 {
     // SAFETY: the caller promises the bytes.
     unsafe {
@@ -117,10 +120,10 @@ pub(crate) unsafe fn group_of(from: *const u8, len: usize) -> u64 {
 ///
 /// # Safety
 /// `len` bytes may be read there.
+#[cfg(not(feature = "std"))]
 pub(crate) unsafe fn recorded(
     number: u32,
     type_key: Option<u32>,
-    target_len: Option<u32>,
     from: *const u8,
     len: usize,
 ) -> RecordedValue {
@@ -132,6 +135,6 @@ pub(crate) unsafe fn recorded(
         *group = unsafe { group_of(from.add(at), len - at) }.to_le_bytes();
     }
     let mut value = RecordedValue::new(number, bytes.get(..len).unwrap_or(&bytes));
-    (value.type_key, value.target_len) = (type_key, target_len);
+    value.type_key = type_key;
     value
 }

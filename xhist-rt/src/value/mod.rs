@@ -2,7 +2,17 @@
 
 pub(crate) mod bytes;
 #[cfg(feature = "std")]
+pub(crate) mod known;
+#[cfg(feature = "std")]
+pub(crate) mod load;
+#[cfg(feature = "std")]
+pub(crate) mod payload;
+#[cfg(feature = "std")]
+pub(crate) mod sized;
+#[cfg(feature = "std")]
 pub(crate) mod target;
+#[cfg(feature = "std")]
+pub(crate) mod type_id;
 pub mod types;
 
 /// Number of own bytes of a value that are recorded.

@@ -5,7 +5,7 @@ use std::ops::Range;
 use gimli::constants as dw;
 
 use super::dies::{Die, Dies};
-use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
+use super::layout::{Collection, Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
 use super::type_names;
 
 /// Types in types.
@@ -45,6 +45,13 @@ impl<'d, 'a> Layouts<'d, 'a> {
         Some((self.shape(&die, 0), name))
     }
 
+    /// The layout of the type that values of the one at an offset point to.
+    pub fn pointee(&mut self, at: usize) -> Option<TypeLayout> {
+        (self.left, self.reads) = (PARTS, READS);
+        let pointer = self.read(at).filter(|die| is_pointer(die))?;
+        self.layout(pointer.of?).map(|(layout, _)| layout)
+    }
+
     /// The entry at an offset.
     pub fn read(&mut self, at: usize) -> Option<Die> {
         self.reads = self.reads.checked_sub(1)?;
@@ -69,7 +76,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
         let size = die.size.unwrap_or(0);
         let layout = match die.tag.0 {
             dw::DW_TAG_base_type => base(die, size),
-            dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type => return self.pointer(die),
+            _ if is_pointer(die) => return self.pointer(die),
             dw::DW_TAG_subroutine_type => TypeLayout { size: 0, shape: TypeShape::Opaque },
             dw::DW_TAG_enumeration_type => {
                 let named = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_enumerator);
@@ -201,6 +208,10 @@ impl<'d, 'a> Layouts<'d, 'a> {
     }
 }
 
+fn is_pointer(die: &Die) -> bool {
+    matches!(die.tag.0, dw::DW_TAG_pointer_type | dw::DW_TAG_reference_type)
+}
+
 /// Whether it is a pointer to a trait object, which has nothing but its two pointers.
 fn is_trait_object(die: &Die) -> bool {
     let members = die.below.iter().filter(|one| one.tag.0 == dw::DW_TAG_member);
@@ -254,6 +265,7 @@ fn is_sound(layout: &TypeLayout) -> bool {
         }
         TypeShape::Span(span) => [span.pointer, span.length].iter().all(|at| word(*at, u64::from(span.word))),
         TypeShape::Duration => size >= 12,
+        TypeShape::Collection(of) => word(of.length, u64::from(of.word)),
         _ => true,
     }
 }
@@ -271,11 +283,25 @@ fn known(layouts: &mut Layouts<'_, '_>, die: &Die, size: u64, depth: u32) -> Opt
             let (length, word) = (place(layouts, &vector, &["len"])?, layouts.word);
             TypeShape::Span(TargetSpan { pointer, length, word, owner: "String", element: None })
         }
-        _ => return None,
+        _ => {
+            let (name, path) = COLLECTIONS.iter().find(|(known, _)| *known == name)?;
+            let (length, word) = (place(layouts, die, path)?, layouts.word);
+            TypeShape::Collection(Collection { name, length, word })
+        }
     };
     let layout = TypeLayout { size, shape };
     Some(layout)
 }
+
+/// Collections, and the member with the number of their elements.
+const COLLECTIONS: [(&str, &[&str]); 6] = [
+    ("HashMap", &["base", "table", "table", "items"]),
+    ("HashSet", &["base", "map", "table", "table", "items"]),
+    ("BTreeMap", &["length"]),
+    ("BTreeSet", &["map", "length"]),
+    ("VecDeque", &["len"]),
+    ("LinkedList", &["len"]),
+];
 
 fn member<'d>(die: &'d Die, name: &str) -> Option<&'d Die> {
     die.below.iter().find(|one| one.tag.0 == dw::DW_TAG_member && one.name == name)

@@ -42,6 +42,8 @@ pub enum TypeShape {
     Variants(Option<Tag>, Vec<Variant>),
     /// Seconds and nanoseconds.
     Duration,
+    /// A collection, of which only the number of its elements is shown.
+    Collection(Collection),
     /// From here to there.
     Range(Box<[Field; 2]>),
 }
@@ -59,6 +61,30 @@ pub struct TargetSpan {
     pub owner: &'static str,
     /// Their type; `None` for text.
     pub element: Option<Box<TypeLayout>>,
+}
+
+/// A collection of the standard library.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Collection {
+    /// Its name.
+    pub name: &'static str,
+    /// Where the number of its elements is.
+    pub length: u64,
+    /// Bytes of that.
+    pub word: u8,
+}
+
+/// What the recorded target of a value is.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TargetLayout {
+    /// Text.
+    Text,
+    /// Elements of this type.
+    Elements(TypeLayout),
+    /// One value of this type.
+    Value(TypeLayout),
+    /// What the value in a `Some` points to.
+    Some(Box<TargetLayout>),
 }
 
 /// Parts of a value.

@@ -13,7 +13,7 @@ mod rows;
 mod sections;
 mod type_names;
 
-pub use layout::TypeLayout;
+pub use layout::{TargetLayout, TypeLayout};
 pub use program::{OtherBuild, Program, RowType, TypeAnswer};
 pub use render::{Memory, NoMemory, Target, hex, render, render_target};
 pub use sections::plain_section;

@@ -1,6 +1,6 @@
 //! Types by the names in symbols, for programs without debug information.
 
-use super::layout::{TargetSpan, TypeLayout, TypeShape};
+use super::layout::{TargetLayout, TargetSpan, TypeLayout, TypeShape};
 
 /// Most parts of an array or a tuple that a name is read for.
 const NESTED: u32 = 8;
@@ -34,14 +34,52 @@ pub fn layout(name: &str, size: u64, word: u8) -> Option<TypeLayout> {
     (layout.size == size).then_some(layout)
 }
 
-/// What values of a type point to, by its name: text without an element, otherwise elements.
-pub fn target(name: &str, word: u8) -> Option<Option<TypeLayout>> {
-    let inner = name.strip_prefix("alloc::vec::Vec<").and_then(|name| name.strip_suffix('>'));
-    match (name, inner) {
-        ("alloc::string::String", _) => Some(None),
-        (_, Some(element)) => named(element.trim_end_matches(", _"), word, NESTED).map(Some),
-        _ => None,
+/// What the recorder keeps of values of a type instead of their own bytes, by its name: it knows the same types.
+pub fn target(name: &str, word: u8) -> Option<TargetLayout> {
+    if let Some(inner) = argument(name, "core::option::Option<") {
+        return target(inner, word).map(|inner| TargetLayout::Some(Box::new(inner)));
     }
+    if let "&&str" | "alloc::borrow::Cow<str>" = name {
+        return Some(TargetLayout::Text);
+    }
+    let pointers = ["alloc::boxed::Box<", "alloc::rc::Rc<", "alloc::sync::Arc<"];
+    let to = name.strip_prefix('&').map(|to| to.strip_prefix("mut ").unwrap_or(to));
+    let to = to.or_else(|| pointers.iter().find_map(|pointer| argument(name, pointer)));
+    owned(to.unwrap_or(name), word).or_else(|| content(to?, word))
+}
+
+/// What owners have in memory of their own.
+fn owned(name: &str, word: u8) -> Option<TargetLayout> {
+    match name {
+        "alloc::string::String" | "std::path::PathBuf" | "std::ffi::os_str::OsString" => {
+            Some(TargetLayout::Text)
+        }
+        _ => scalar(argument(name, "alloc::vec::Vec<")?, word).map(TargetLayout::Elements),
+    }
+}
+
+/// What only pointers lead to.
+fn content(name: &str, word: u8) -> Option<TargetLayout> {
+    match name {
+        "str" | "std::path::Path" | "std::ffi::os_str::OsStr" => Some(TargetLayout::Text),
+        _ => match name.strip_prefix('[').and_then(|name| name.strip_suffix(']')) {
+            Some(element) => scalar(element, word).map(TargetLayout::Elements),
+            None => scalar(name, word).map(TargetLayout::Value),
+        },
+    }
+}
+
+/// The first argument of a generic type, without the allocator behind it.
+fn argument<'a>(name: &'a str, start: &str) -> Option<&'a str> {
+    let arguments = name.strip_prefix(start)?.strip_suffix('>')?;
+    let arguments = arguments.strip_suffix(", alloc::alloc::Global").unwrap_or(arguments);
+    Some(arguments.trim_end_matches(", _"))
+}
+
+/// A number, a `bool` or a `char`.
+fn scalar(name: &str, word: u8) -> Option<TypeLayout> {
+    let is_scalar = !name.is_empty() && name.bytes().all(|byte| byte.is_ascii_alphanumeric());
+    if is_scalar { named(name, word, NESTED) } else { None }
 }
 
 fn named(name: &str, word: u8, depth: u32) -> Option<TypeLayout> {
@@ -109,6 +147,50 @@ mod tests {
         assert_eq!(type_of_symbol(symbol).as_deref(), Some("(u8, (char, bool))"));
         assert_eq!(type_of_symbol("_ZN5kinds7of_type17h0123456789abcdefE"), None);
         assert_eq!(type_of_symbol("nonsense"), None);
+    }
+
+    #[test]
+    fn names_say_what_is_recorded_behind_a_value() {
+        let of = |name| target(name, 8);
+        for name in [
+            "&str",
+            "&mut str",
+            "&&str",
+            "alloc::string::String",
+            "&mut alloc::string::String",
+            "alloc::rc::Rc<str>",
+            "alloc::boxed::Box<alloc::string::String>",
+            "alloc::borrow::Cow<str>",
+            "&std::path::PathBuf",
+            "alloc::boxed::Box<str, alloc::alloc::Global>",
+        ] {
+            assert_eq!(of(name), Some(TargetLayout::Text), "{name}");
+        }
+        let number = |name| named(name, 8, 1).unwrap();
+        for name in
+            ["&[u16]", "alloc::vec::Vec<u16>", "&mut alloc::vec::Vec<u16, _>", "alloc::sync::Arc<[u16]>"]
+        {
+            assert_eq!(of(name), Some(TargetLayout::Elements(number("u16"))), "{name}");
+        }
+        for name in ["&f64", "alloc::boxed::Box<f64>"] {
+            assert_eq!(of(name), Some(TargetLayout::Value(number("f64"))), "{name}");
+        }
+        let some = |target| Some(TargetLayout::Some(Box::new(target)));
+        assert_eq!(of("core::option::Option<&str>"), some(TargetLayout::Text));
+        for name in [
+            "u8",
+            "str",
+            "[u8]",
+            "&()",
+            "&[u8; 3]",
+            "&a::String",
+            "a::String",
+            "alloc::vec::Vec<a::B>",
+            "&",
+            "",
+        ] {
+            assert_eq!(of(name), None, "{name}");
+        }
     }
 
     #[test]

@@ -10,7 +10,7 @@ use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, Symb
 
 use super::dies::{Dies, FoundTypes};
 use super::dwarf::Layouts;
-use super::layout::{TypeLayout, TypeShape};
+use super::layout::{TargetLayout, TypeLayout, TypeShape};
 use super::render::Memory;
 use super::{names, rows};
 
@@ -65,8 +65,8 @@ pub struct TypeAnswer {
     pub name: String,
     /// Its layout.
     pub layout: Option<TypeLayout>,
-    /// What its values point to, if that may be recorded: text without an element, otherwise elements.
-    pub target: Option<Option<TypeLayout>>,
+    /// What its values point to, if that may be recorded.
+    pub target: Option<TargetLayout>,
 }
 
 impl Program {
@@ -195,19 +195,15 @@ impl Program {
             dies.as_ref().map(|dies| dies.find(&symbols)).unwrap_or_default()
         });
         let at = found.types.get(&row.symbol);
-        let described = dies
-            .as_ref()
-            .zip(at)
-            .and_then(|(dies, at)| Layouts::new(dies, &found.standard, self.word).layout(*at));
-        let (layout, short) = described.unzip();
+        let mut layouts = dies.as_ref().map(|dies| Layouts::new(dies, &found.standard, self.word));
+        let mut described = layouts.as_mut().zip(at);
+        let pointee = described.as_mut().and_then(|(layouts, at)| layouts.pointee(**at));
+        let (layout, short) = described.and_then(|(layouts, at)| layouts.layout(*at)).unzip();
         let name = names::type_of_symbol(symbol).or(short).unwrap_or_default();
         let layout = layout.filter(|layout| layout.size == size && layout.shape != TypeShape::Opaque);
         let layout = layout.or_else(|| names::layout(&name, size, self.word));
         let layout = layout.or_else(|| (size == 0 && !name.is_empty()).then(|| TypeLayout::named(&name)));
-        let target = match layout.as_ref().map(|layout| &layout.shape) {
-            Some(TypeShape::Span(span)) => Some(span.element.as_deref().cloned()),
-            _ => names::target(&name, self.word),
-        };
+        let target = names::target(&name, self.word).or(pointee.map(TargetLayout::Value));
         Some(TypeAnswer { name, layout, target })
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::layout::{Field, Fields, Tag, TargetSpan, TypeLayout, TypeShape, Variant};
+use super::layout::{Field, Fields, Tag, TargetLayout, TargetSpan, TypeLayout, TypeShape, Variant};
 use super::rows::number_of;
 
 /// Longest text of a value, in bytes.
@@ -64,13 +64,10 @@ pub fn render(bytes: &[u8], layout: &TypeLayout, memory: &dyn Memory) -> String 
     text.end()
 }
 
-/// The text of what a value points to: text without an element, otherwise elements.
-pub fn render_target(target: Target<'_>, element: Option<&TypeLayout>, memory: &dyn Memory) -> String {
+/// The text of what a value points to.
+pub fn render_target(target: Target<'_>, layout: &TargetLayout, memory: &dyn Memory) -> String {
     let mut text = ValueText { out: String::new(), memory };
-    match element {
-        None => text.text(target.bytes, target.elements),
-        Some(element) => text.elements(target.bytes, element, target.elements, 0),
-    }
+    text.target(target, layout);
     text.end()
 }
 
@@ -195,6 +192,10 @@ impl ValueText<'_> {
                     None => self.put(format_args!("0x{address:x}")),
                 }
             }
+            TypeShape::Collection(of) => match self.number(bytes, of.length, u64::from(of.word)) {
+                Some(length) => self.put(format_args!("{}(len {length})", of.name)),
+                None => self.put(format_args!("{}(..)", of.name)),
+            },
             TypeShape::Codes(codes) => {
                 let number = self.wide(bytes, 0, size)?;
                 let (_, name) = codes.iter().find(|(code, _)| *code == number)?;
@@ -287,12 +288,26 @@ impl ValueText<'_> {
             let at = element.size.checked_mul(index).and_then(|at| usize::try_from(at).ok());
             let below = at.and_then(|at| bytes.get(at..)).unwrap_or_default();
             if index == ELEMENTS || below.is_empty() && element.size > 0 {
-                self.put("..");
+                self.put(format_args!("..; {count}"));
                 break;
             }
             self.value(below, element, depth + 1);
         }
         self.put("]");
+    }
+
+    fn target(&mut self, target: Target<'_>, layout: &TargetLayout) {
+        let Target { bytes, elements } = target;
+        match layout {
+            TargetLayout::Text => self.text(bytes, elements),
+            TargetLayout::Elements(element) => self.elements(bytes, element, elements, 0),
+            TargetLayout::Value(layout) => self.value(bytes, layout, 0),
+            TargetLayout::Some(inner) => {
+                self.put("Some(");
+                self.target(target, inner);
+                self.put(")");
+            }
+        }
     }
 
     /// Elements somewhere else: shown if they are in read-only data of the program.
@@ -346,7 +361,7 @@ impl ValueText<'_> {
             None => self.put(format_args!("b\"{}\"", bytes.escape_ascii())),
         }
         if is_cut {
-            self.put("..");
+            self.put(format_args!(".. ({len} bytes)"));
         }
     }
 }
@@ -355,6 +370,7 @@ impl ValueText<'_> {
 mod tests {
     use proptest::prelude::*;
 
+    use super::super::layout::Collection;
     use super::*;
 
     fn unsigned(size: u64) -> TypeLayout {
@@ -395,20 +411,37 @@ mod tests {
 
     #[test]
     fn targets_are_text_or_elements() {
-        let target = |bytes, elements| Target { bytes, elements };
-        assert_eq!(render_target(target(b"a\"b", 3), None, &NoMemory), "\"a\\\"b\"");
-        assert_eq!(render_target(target("aé".as_bytes(), 9), None, &NoMemory), "\"aé\"..");
-        assert_eq!(render_target(target(&"aé".as_bytes()[..2], 9), None, &NoMemory), "\"a\"..");
-        assert_eq!(render_target(target(b"\xff", 1), None, &NoMemory), "b\"\\xff\"");
-        assert_eq!(render_target(target(&[1, 0, 2, 0], 2), Some(&unsigned(2)), &NoMemory), "[1, 2]");
-        assert_eq!(render_target(target(&[1, 0, 2], 2), Some(&unsigned(2)), &NoMemory), "[1, ..]");
+        let text = |bytes, elements, layout: &TargetLayout| {
+            render_target(Target { bytes, elements }, layout, &NoMemory)
+        };
+        assert_eq!(text(b"a\"b", 3, &TargetLayout::Text), "\"a\\\"b\"");
+        assert_eq!(text("aé".as_bytes(), 9, &TargetLayout::Text), "\"aé\".. (9 bytes)");
+        assert_eq!(text(&"aé".as_bytes()[..2], 9, &TargetLayout::Text), "\"a\".. (9 bytes)");
+        assert_eq!(text(b"\xff", 1, &TargetLayout::Text), "b\"\\xff\"");
+        let elements = TargetLayout::Elements(unsigned(2));
+        assert_eq!(text(&[1, 0, 2, 0], 2, &elements), "[1, 2]");
+        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..; 2]");
+        let some = TargetLayout::Some(Box::new(elements));
+        assert_eq!(text(&[1, 0], 1, &some), "Some([1])");
+        let value = TargetLayout::Value(pair());
+        assert_eq!(text(&[1, 0, 9, 9, 2, 0, 0, 0], 1, &value), "Pair { a: 1, b: 2 }");
+        assert_eq!(text(&[1, 0], 1, &value), "Pair { a: 1, b: .. }");
+    }
+
+    #[test]
+    fn collections_have_their_length() {
+        let shape = TypeShape::Collection(Collection { name: "HashMap", length: 8, word: 8 });
+        let layout = TypeLayout { size: 48, shape };
+        let bytes: Vec<u8> = [[0xFF; 8], 3u64.to_le_bytes()].concat();
+        assert_eq!(render(&bytes, &layout, &NoMemory), "HashMap(len 3)");
+        assert_eq!(render(&bytes[..9], &layout, &NoMemory), "HashMap(..)");
     }
 
     #[test]
     fn long_values_end_with_points() {
         let layout = TypeLayout { size: 1 << 40, shape: TypeShape::Array(Box::new(unsigned(1)), 1 << 40) };
         let text = render(&[255; 4096], &layout, &NoMemory);
-        assert!(text.ends_with(", ..]") && text.len() <= LONGEST, "{text}");
+        assert!(text.ends_with(", ..; 1099511627776]") && text.len() <= LONGEST, "{text}");
         let nothing =
             TypeLayout { size: 0, shape: TypeShape::Array(Box::new(TypeLayout::named("()")), u64::MAX) };
         assert!(render(&[], &nothing, &NoMemory).starts_with("[(), (), "));
@@ -424,6 +457,9 @@ mod tests {
             Just(TypeShape::Float),
             Just(TypeShape::Function),
             Just(TypeShape::Duration),
+            (any::<u64>(), any::<u8>()).prop_map(|(length, word)| {
+                TypeShape::Collection(Collection { name: "Map", length: length % 40, word })
+            }),
             any::<u8>().prop_map(TypeShape::Pointer),
         ];
         let leaf = (0u64..40, shapes).prop_map(|(size, shape)| TypeLayout { size, shape });
@@ -467,6 +503,23 @@ mod tests {
             let text = render(&bytes, &layout, &NoMemory);
             prop_assert!(!text.is_empty() || layout.shape != TypeShape::Opaque);
             prop_assert!(text.len() <= 8 * LONGEST);
+        }
+
+        #[test]
+        fn any_target_with_any_bytes_is_a_short_text(
+            layout in layouts(),
+            bytes in prop::collection::vec(any::<u8>(), 0..64),
+            elements in any::<u64>(),
+        ) {
+            let layouts =
+                [TargetLayout::Text, TargetLayout::Elements(layout.clone()), TargetLayout::Value(layout)];
+            for layout in layouts {
+                let target = Target { bytes: &bytes, elements };
+                let plain = render_target(target, &layout, &NoMemory);
+                prop_assert!(plain.len() <= 8 * LONGEST);
+                let some = render_target(target, &TargetLayout::Some(Box::new(layout)), &NoMemory);
+                prop_assert!(some.starts_with("Some(") && some.len() <= 8 * LONGEST);
+            }
         }
     }
 }

@@ -14,7 +14,7 @@ use bindings::Bound;
 use diverge::Certainty;
 use proc_macro2::{Ident, Span};
 use syn::{
-    BinOp, Block, Expr, FnArg, GenericParam, Generics, Item, Local, Pat, ReceiverKind, Signature, Stmt, Type,
+    BinOp, Block, Expr, FnArg, GenericParam, Generics, Item, Local, Pat, ReceiverKind, Signature, Stmt,
 };
 
 impl Walker<'_> {
@@ -54,15 +54,18 @@ impl Walker<'_> {
         for input in &signature.inputs {
             match input {
                 FnArg::Receiver(receiver) => {
-                    let is_value = match &receiver.kind {
-                        ReceiverKind::Value => true,
-                        ReceiverKind::Typed(_, of) => !matches!(**of, Type::Reference(_)),
-                        _ => false,
+                    let (is_reference, copies) = match &receiver.kind {
+                        ReceiverKind::Reference(_, _, mutability) => (true, mutability.is_none()),
+                        ReceiverKind::Typed(_, of) => (bindings::is_reference(of), bindings::is_copy(of)),
+                        _ => (false, false),
                     };
-                    if is_value {
+                    // Its address alone says nothing.
+                    if !is_reference || self.options.values == Values::Targets {
                         let refused = (!receiver.attrs.is_empty()).then_some(ValueReason::Attributes);
-                        let refused = refused.or(self.wait_reason(false));
+                        let refused = refused.or(self.wait_reason(copies));
+                        let first = self.values.entry.len();
                         self.enter_with_name("self", receiver.self_token.span, refused);
+                        self.describe_entry(first, is_reference, copies);
                     }
                 }
                 FnArg::Typed(typed) => {
@@ -74,10 +77,17 @@ impl Walker<'_> {
                     bindings::bound(&typed.pat, &mut names);
                     let first = self.values.entry.len();
                     self.enter_with_names(ValueKind::Param, names, refused);
-                    let copies = copies && self.checks.is_async && self.values.body_waits;
-                    self.values.entry[first..].iter_mut().for_each(|value| value.copies = copies);
+                    self.describe_entry(first, is_name && bindings::is_reference(&typed.ty), copies);
                 }
             }
+        }
+    }
+
+    /// Says of the names from `first` on whether they are references, and whether their values are copied.
+    fn describe_entry(&mut self, first: usize, is_reference: bool, copies: bool) {
+        let copies = copies && self.checks.is_async && self.values.body_waits;
+        for value in &mut self.values.entry[first..] {
+            (value.is_reference, value.copies) = (is_reference, copies);
         }
     }
 
@@ -256,7 +266,8 @@ impl Walker<'_> {
         let values = names.iter().filter_map(|Bound { ident, refused: own }| {
             self.value(ValueKind::Let, &ident.to_string(), ident.span(), own.or(refused))
         });
-        let values: Vec<_> = values.map(|value| ValueSite { copies: waits, ..value }).collect();
+        let is_reference = bindings::is_bound_to_reference(&local.pat, value);
+        let values: Vec<_> = values.map(|value| ValueSite { copies: waits, is_reference, ..value }).collect();
         let at = self.end_of(local.semi_token.span);
         self.attach(values, site, reason, Some(at));
     }
@@ -289,6 +300,7 @@ impl Walker<'_> {
             copies: false,
             generic: self.values.generic,
             targets: self.options.values == Values::Targets,
+            is_reference: false,
             recorded: self.options.values != Values::Off,
         };
         let in_macro = self.expansions.is_under_way().then_some(Reason::MacroArguments);

@@ -30,6 +30,6 @@ pub(crate) mod unoptimised;
 pub(crate) use optimised as unoptimised;
 
 #[cfg(not(debug_assertions))]
-pub(crate) use optimised::{entry, own, record, target};
+pub(crate) use optimised::{entry, own, record, reference, target};
 #[cfg(debug_assertions)]
-pub(crate) use unoptimised::{entry, own, record, target};
+pub(crate) use unoptimised::{entry, own, record, reference, target};

@@ -7,8 +7,10 @@ use qs_core::record::value::{MARK, TYPED, class_of, long_head, long_mark, mark};
 use qs_core::record::words::UNIT;
 
 use super::cpu::call_roll_over;
-use crate::hosted::slow_path::{record_long, record_target, record_without_word};
+use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
 use crate::hosted::thread_state::{ThreadState, tls};
+use crate::pointer::Pointer;
+use crate::value::payload::{put_eight, put_four, tops};
 use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};
 
@@ -117,6 +119,14 @@ pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: boo
     }
 }
 
+/// Records what a reference refers to, or else the reference.
+#[inline(always)]
+pub(crate) fn reference<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T: Pointer>(value: &T) {
+    if !record_pointee::<NUMBER, IS_GENERIC, T>(value) {
+        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    }
+}
+
 /// Stores a value of this class and moves the cursor behind it. The mark comes last: without it the words end there.
 ///
 /// # Safety
@@ -166,50 +176,5 @@ unsafe fn put_typed<const NUMBER: u32>(tls: *mut ThreadState, len: usize, key: u
         }
         cursor.cast::<[u8; MARK]>().write(long_mark(NUMBER));
         (*tls).cursor = end;
-    }
-}
-
-/// Stores four bytes as payload, and returns its length.
-///
-/// # Safety
-/// There is room for the payload.
-#[inline(always)]
-unsafe fn put_four(payload: *mut u8, value: u64) -> usize {
-    // SAFETY: the caller promises the room.
-    unsafe {
-        payload.cast::<u32>().write_unaligned((value as u32 | 0x8080_8080).to_le());
-        payload.add(4).cast::<u16>().write_unaligned((tops(value) as u16 | 0x8080).to_le());
-    }
-    6
-}
-
-/// Stores eight bytes as payload, and returns its length.
-///
-/// # Safety
-/// There is room for the payload.
-#[inline(always)]
-unsafe fn put_eight(payload: *mut u8, value: u64) -> usize {
-    let high = tops(value) as u16;
-    // SAFETY: the caller promises the room.
-    unsafe {
-        payload.cast::<u64>().write_unaligned((value | 0x8080_8080_8080_8080).to_le());
-        payload.add(8).cast::<u16>().write_unaligned(((high + (high & 0x80)) | 0x8080).to_le());
-    }
-    10
-}
-
-/// The highest bit of each byte, that of the lowest byte first.
-#[inline(always)]
-fn tops(value: u64) -> u32 {
-    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
-    {
-        use core::arch::x86_64::{_mm_cvtsi64_si128, _mm_movemask_epi8};
-        // SAFETY: the processor has these instructions.
-        unsafe { _mm_movemask_epi8(_mm_cvtsi64_si128(value.cast_signed())).cast_unsigned() }
-    }
-    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
-    {
-        // Each product of two single bits has a place of its own, so nothing is carried.
-        ((value & 0x8080_8080_8080_8080).wrapping_mul(0x0002_0408_1020_4081) >> 56) as u32
     }
 }

@@ -6,8 +6,9 @@ use core::mem::offset_of;
 use qs_core::record::value::{MARK, TYPED, long_head, long_mark, mark};
 
 use super::cpu::call_roll_over_in_asm;
-use crate::hosted::slow_path::{record_long, record_target, record_without_word};
+use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
 use crate::hosted::thread_state::ThreadState;
+use crate::pointer::Pointer;
 use crate::value::kept;
 use crate::value::types::{add_row, of_type};
 
@@ -257,6 +258,14 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
 #[inline(always)]
 pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
     if !record_target::<NUMBER, IS_GENERIC, T>(value) {
+        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    }
+}
+
+/// Records what a reference refers to, or else the reference.
+#[inline(always)]
+pub(crate) fn reference<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T: Pointer>(value: &T) {
+    if !record_pointee::<NUMBER, IS_GENERIC, T>(value) {
         own::<NUMBER, MOST, IS_GENERIC, T>(value);
     }
 }

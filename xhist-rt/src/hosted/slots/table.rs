@@ -51,10 +51,11 @@ pub(crate) static SLOTS: [Slot; MAX_RINGS] = [const {
     }
 }; MAX_RINGS];
 
-/// The program records values.
+/// The program records values. A program of tests has no `main` that would call this, so its first values do.
 pub(crate) fn set_values() {
-    ANCHOR
-        .announce(types::anchor_address() as u64, || SLOTS.iter().filter_map(Slot::ring).for_each(set_facts));
+    if HAS_VALUES.get().is_none() {
+        HAS_VALUES.announce(1, || SLOTS.iter().filter_map(Slot::ring).for_each(set_facts));
+    }
 }
 
 /// Sets in a ring what is known of the program.
@@ -65,9 +66,10 @@ pub(crate) fn set_facts(header: &HostedHeader) {
     if ENTRIES_ONLY.get().is_some() {
         header.set_entries_only();
     }
-    if let Some(anchor) = ANCHOR.get() {
-        header.set_values(anchor as usize);
+    if HAS_VALUES.get().is_some() {
+        header.set_values();
     }
+    header.set_anchor(types::anchor_address());
 }
 
 /// Numbers of slots that threads have taken so far.
@@ -80,8 +82,8 @@ pub(crate) static EXECUTED: Published<u8> = Published::null();
 pub(crate) static MAP_HASH: Fact = Fact::new();
 /// 1: the program records only entries of functions.
 static ENTRIES_ONLY: Fact = Fact::new();
-/// Address of [`crate::value::types::anchor`] in a program with values, else 0.
-static ANCHOR: Fact = Fact::new();
+/// 1: the program records values.
+static HAS_VALUES: Fact = Fact::new();
 
 /// The first ring's memory, for debuggers: `dump binary memory dump.bin` from here on.
 #[unsafe(no_mangle)]

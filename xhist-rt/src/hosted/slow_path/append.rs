@@ -1,10 +1,7 @@
 //! Appends records, and words that are known at run time only.
 
-use core::any::type_name;
-
 use qs_core::filter::Filter;
 use qs_core::inserted::{StatementNumber, WordWidth};
-use qs_core::record::value::{MARK, MAX_BYTES};
 use qs_core::record::words::{UNIT, Word};
 use qs_core::record::{RECORD_BASE, Statement, ids};
 
@@ -17,11 +14,6 @@ use crate::hosted::timing::stamp;
 use crate::hosted::track::act::{Purpose, act, check_for_move, continue_at};
 use crate::hosted::track::events::{date, on_record};
 use crate::record_size::SHORT;
-use crate::sync::fence;
-use crate::value::bytes::recorded;
-use crate::value::kept;
-use crate::value::target::{ValueTarget, may_have_target, target};
-use crate::value::types::key;
 
 /// Appends a record of QS, perhaps the first of a thread, see
 /// [`WordsWriter::append_record`](crate::hosted::words::WordsWriter::append_record).
@@ -109,70 +101,6 @@ pub(crate) fn put_word<const LEN: usize>(word: [u8; LEN]) {
     // SAFETY: behind a check the cursor of this thread points to room for a word, which is two units at most.
     unsafe { cursor.copy_from_nonoverlapping(word.as_ptr(), LEN) };
     thread.set_cursor(cursor.wrapping_add(LEN));
-}
-
-/// Records a value with a length of its own: its own bytes.
-#[inline(always)]
-pub(crate) fn record_long<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
-    let from = (&raw const *value).cast();
-    // SAFETY: all bytes of a value may be read, and no more than these are kept.
-    unsafe { put_value(NUMBER, key::<IS_GENERIC, T>(), None, from, kept::<T>(MOST)) };
-}
-
-/// Records the target of a value, if its type has one. Returns whether it has.
-#[inline(always)]
-pub(crate) fn record_target<const NUMBER: u32, const IS_GENERIC: bool, T>(value: &T) -> bool {
-    if const { !may_have_target::<T>() } {
-        return false;
-    }
-    let from = (&raw const *value).cast();
-    // SAFETY: the value has the type with this name. It was just bound, so no other code changes it.
-    unsafe { put_target(NUMBER, key::<IS_GENERIC, T>(), type_name::<T>(), from) }
-}
-
-/// Stores a value with a length of its own behind a check: the bytes from an address on.
-///
-/// # Safety
-/// `len` bytes may be read there.
-#[inline(never)]
-unsafe fn put_value(
-    number: u32,
-    type_key: Option<u32>,
-    target_len: Option<u32>,
-    from: *const u8,
-    len: usize,
-) {
-    // SAFETY: the caller promises the bytes.
-    let value = unsafe { recorded(number, type_key, target_len, from, len) };
-    let (word, len) = value.to_word();
-    let thread = ThisThread::get();
-    if thread.cursor().addr() >= thread.limit() {
-        roll_over(thread.cursor());
-    }
-    let cursor = thread.cursor();
-    // SAFETY: behind a check the cursor of this thread points to room for a value, which is far less than the slack.
-    // The words end before the mark until that is stored.
-    unsafe {
-        cursor.add(MARK).copy_from_nonoverlapping(word.as_ptr().add(MARK), len - MARK);
-        fence();
-        cursor.cast::<[u8; MARK]>().write_volatile(*word.as_ptr().cast());
-    }
-    fence();
-    thread.set_cursor(cursor.wrapping_add(len));
-}
-
-/// Stores the target of a value, if its type has one. Returns whether it has.
-///
-/// # Safety
-/// `value` points to a valid value of a type with this name, which no code changes meanwhile.
-#[inline(never)]
-unsafe fn put_target(number: u32, type_key: Option<u32>, name: &str, value: *const u8) -> bool {
-    // SAFETY: the caller promises the value.
-    let Some(ValueTarget { from, bytes, elements }) = (unsafe { target(name, value) }) else { return false };
-    let elements = u32::try_from(elements).unwrap_or(u32::MAX);
-    // SAFETY: the target has this number of bytes.
-    unsafe { put_value(number, type_key, Some(elements), from, bytes.min(MAX_BYTES)) };
-    true
 }
 
 /// Records a statement that no word can represent, as a record of its own. The number is that of a call with a long word.

@@ -196,9 +196,13 @@ impl HostedHeader {
         self.flags.fetch_or(layout::Flags::ENTRIES.0, Relaxed);
     }
 
-    /// Sets that there may be values among the statements, and where the program was loaded.
-    pub(crate) fn set_values(&self, anchor: usize) {
+    /// Sets where the program was loaded.
+    pub(crate) fn set_anchor(&self, anchor: usize) {
         self.anchor.store(anchor as u64);
+    }
+
+    /// Sets that there may be values among the statements.
+    pub(crate) fn set_values(&self) {
         self.flags.fetch_or(layout::Flags::VALUES.0, Relaxed);
     }
 
