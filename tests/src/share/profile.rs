@@ -7,13 +7,13 @@ use std::process::{Command, Stdio};
 use serde_json::Value;
 
 use super::LIMIT;
-use super::statements::Place;
+use super::statements::StatementStart;
 use crate::{Done, Run, Tree, online_cargo};
 
 /// How often each region of the sources ran.
 pub(super) struct Profile {
     /// Of each file, where a count begins to hold; `None` outside of code.
-    files: BTreeMap<String, BTreeMap<Place, Option<u64>>>,
+    files: BTreeMap<String, BTreeMap<StatementStart, Option<u64>>>,
 }
 
 impl Profile {
@@ -65,7 +65,7 @@ impl Profile {
     }
 
     /// Whether what is at this place of a file ran.
-    pub fn ran(&self, file: &str, place: Place) -> bool {
+    pub fn ran(&self, file: &str, place: StatementStart) -> bool {
         let before = self.files.get(file).and_then(|segments| segments.range(..=place).next_back());
         before.is_some_and(|(_, count)| count.is_some_and(|count| count > 0))
     }

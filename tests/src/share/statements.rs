@@ -11,13 +11,13 @@ use syn::visit::{self, Visit};
 use syn::{Attribute, Block, Expr, Local, Macro, Meta, Stmt, Token};
 
 /// A line and a column, both from 1. A column counts bytes, as in profiles.
-pub(super) type Place = (usize, usize);
+pub(super) type StatementStart = (usize, usize);
 
 /// The statements of a file.
 #[derive(Debug, Default)]
 pub(super) struct Statements {
     /// Where they begin.
-    pub starts: BTreeSet<Place>,
+    pub starts: BTreeSet<StatementStart>,
     /// Modules in other files that are compiled for tests only.
     pub test_modules: Vec<String>,
 }
