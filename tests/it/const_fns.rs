@@ -26,7 +26,7 @@ fn recorded() {
     let numbered = || text.lines().zip(1u32..);
     let wanted: BTreeSet<u32> =
         numbered().filter(|(line, _)| line.ends_with("// recorded")).map(|(_, number)| number).collect();
-    assert_eq!(wanted.len(), 11);
+    assert_eq!(wanted.len(), 15);
     let mut is_first = true;
     for profile in ["", " --release"] {
         let plain = cargo(tree.path()).args(&format!("run --quiet{profile}")).done().expect(3);

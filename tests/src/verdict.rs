@@ -217,7 +217,7 @@ fn faulty_lines(
 }
 
 /// The name of the newest run of a project.
-fn newest_run(tree: &Tree) -> String {
+pub(crate) fn newest_run(tree: &Tree) -> String {
     let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
     let newest = runs.map(|run| run.file_name()).max().expect("a run");
     newest.into_string().expect("a name of digits")

@@ -193,7 +193,7 @@ const OTHERS: &str = r#"mod alloc {
         pub struct String(pub usize, pub usize, pub &'static u8);
     }
     pub mod vec {
-        pub struct Vec<T>(pub [usize; 2], pub &'static T);
+        pub struct Vec<T: 'static>(pub [usize; 2], pub &'static T);
     }
 }
 

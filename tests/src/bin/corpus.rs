@@ -6,9 +6,11 @@
 //! cargo run --release -p xhist-tests --bin corpus -- bytes itoa@1.0.15   # these, from crates.io
 //! cargo run --release -p xhist-tests --bin corpus -- --release bytes     # both times with optimisation
 //! cargo run --release -p xhist-tests --bin corpus -- --detail=function   # with an option of cargo xhist
+//! cargo run --release -p xhist-tests --bin corpus -- --share [CRATE...]  # how much of what ran is in the history
 //! ```
 //!
-//! Options with a value have the form `--option=value`.
+//! Options with a value have the form `--option=value`. `--share` takes `--missing`, which prints each line that is not
+//! recorded. It needs llvm-profdata and llvm-cov of the compiler's version of LLVM, and keeps what it builds from run to run.
 //!
 //! `XHIST_TESTS_KEEP=1` keeps the directories that it worked in.
 
@@ -16,14 +18,24 @@ use std::panic::catch_unwind;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use xhist_tests::{Comparison, CorpusOptions, Counts, Crate, Need, clean_up, set_deadline};
+use std::collections::BTreeMap;
+
+use xhist_tests::{Comparison, CorpusOptions, Counts, Crate, Need, Share, clean_up, set_deadline};
 
 /// A crate that takes longer differs.
 const CRATE_LIMIT: Duration = Duration::from_secs(1800);
 
+/// The crates of `--share` beside those of the list: popular ones with much in macros and in `const fn`.
+const SHARED: [&str; 6] =
+    ["bitflags@2.11.0", "libm@0.2.16", "num-traits@0.2.19", "proptest@1.9.0", "rand@0.9.2", "uuid@1.19.0"];
+
 fn main() -> ExitCode {
     let is_option = |argument: &String| argument.starts_with("--");
     let (given, specs): (Vec<String>, Vec<String>) = std::env::args().skip(1).partition(is_option);
+    let has = |option: &str| given.iter().any(|given| given == option);
+    if has("--share") {
+        return shares(&specs, has("--missing"));
+    }
     let (release, ours): (Vec<_>, Vec<_>) = given.into_iter().partition(|option| option == "--release");
     let options = CorpusOptions { release: !release.is_empty(), ours: ours.join(" ") };
     let crates = match specs.is_empty() {
@@ -88,4 +100,70 @@ fn row(released: &Crate, comparison: &Comparison) -> bool {
         eprintln!("--- {name} {version}\n{}---", difference);
     }
     difference.is_empty()
+}
+
+/// The table of shares.
+fn shares(specs: &[String], lists_missing: bool) -> ExitCode {
+    let listed = || Ok(Crate::list()?.into_iter().chain(SHARED.map(Crate::named)).collect());
+    let crates = match specs {
+        [] => listed(),
+        specs => Ok(specs.iter().map(|spec| Crate::named(spec)).collect()),
+    };
+    let crates: Vec<Crate> = match crates.and_then(|crates| Need::Registry.missing().map_or(Ok(crates), Err))
+    {
+        Ok(crates) => crates,
+        Err(error) => {
+            eprintln!("error: {error}");
+            return ExitCode::from(2);
+        }
+    };
+    println!("{:16} {:9} {:>8} {:>8} {:>9}", "crate", "version", "executed", "recorded", "share");
+    let mut percents = Vec::new();
+    for released in &crates {
+        set_deadline(CRATE_LIMIT);
+        let Ok(share) = catch_unwind(|| Share::of(released)) else {
+            println!("{:16} could not be measured", released.name);
+            continue;
+        };
+        percents.push(share.percent());
+        print_share(released, &share, lists_missing);
+        clean_up();
+    }
+    if percents.is_empty() {
+        return ExitCode::FAILURE;
+    }
+    let least = percents.iter().copied().fold(100.0, f64::min);
+    let mean = percents.iter().sum::<f64>() / percents.len() as f64;
+    println!("{} crates: {mean:.1} % in the mean, {least:.1} % at least", percents.len());
+    if percents.len() == crates.len() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// One line of the table, and where most of what is missing is.
+fn print_share(released: &Crate, share: &Share, lists_missing: bool) {
+    /// Reasons and files in a line.
+    const SHOWN: usize = 4;
+    let (executed, missing) = (share.executed.len(), share.missing.len());
+    let mut places: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    for ((file, _), reason) in &share.missing {
+        *places.entry((reason, file)).or_default() += 1;
+    }
+    let mut places: Vec<_> = places.into_iter().collect();
+    places.sort_by_key(|(_, lines)| std::cmp::Reverse(*lines));
+    let shown = places.iter().take(SHOWN).map(|((reason, file), lines)| match *reason {
+        "" => format!("{lines} {file}"),
+        reason => format!("{lines} {file} ({reason})"),
+    });
+    println!(
+        "{:16} {:9} {executed:8} {:8} {:7.1} %  {}",
+        released.name,
+        share.version,
+        executed - missing,
+        share.percent(),
+        shown.collect::<Vec<_>>().join(", ")
+    );
+    if lists_missing {
+        for ((file, line), reason) in &share.missing {
+            println!("    {file}:{line}  {reason}");
+        }
+    }
 }

@@ -19,6 +19,8 @@ pub struct Constness {
     pub(crate) renames: Vec<(String, String)>,
     /// The macros that the file defines.
     pub(crate) macros: Vec<ConstMacro>,
+    /// What the arguments of macros call.
+    pub(crate) arguments: Vec<MacroArguments>,
 }
 
 /// A function with the keyword `const`.
@@ -33,10 +35,22 @@ pub(crate) struct ConstFn {
     pub calls: Vec<ConstUse>,
 }
 
-/// A macro, and the macros that its rules call. Where the macro is expanded in a constant, so are they.
+/// A macro, and the functions and macros that its rules call. Where the macro is expanded in a constant, so are they.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ConstMacro {
     pub name: String,
+    pub calls: Vec<ConstUse>,
+    /// Macros that its rules call, without those of the standard library: they may get its arguments.
+    pub passes_on: Vec<String>,
+    /// Its rules put no argument into a constant.
+    pub is_plain: bool,
+}
+
+/// The arguments of a macro. They are const contexts if one of the macros puts them into a constant, or is not known.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct MacroArguments {
+    /// The macro, and those that the arguments call, without those of the standard library.
+    pub macros: Vec<String>,
     pub calls: Vec<ConstUse>,
 }
 
@@ -117,6 +131,8 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Removable {
     for known in all().flat_map(|file| &file.macros) {
         macros.entry(&known.name).or_default().push(known);
     }
+    let arguments = all().flat_map(|file| &file.arguments);
+    todo.extend(arguments.filter(|found| !are_plain(&found.macros, &macros)).flat_map(|found| &found.calls));
     let refused = kept.iter().filter_map(|name| name.strip_suffix('!'));
     let refused: Vec<ConstUse> =
         refused.map(|name| ConstUse { owner: Owner::Macro, name: name.to_owned() }).collect();
@@ -148,6 +164,23 @@ pub fn removable(files: &[&Constness], kept: &HashSet<String>) -> Removable {
         pairs.filter(|(_, stays)| !stays).map(|(function, _)| function.at).collect()
     };
     Removable { keywords: files.iter().zip(stays).map(removable).collect(), kept_macros }
+}
+
+/// Whether these macros, and those that get their arguments from them, put no argument into a constant.
+fn are_plain(names: &[String], macros: &HashMap<&str, Vec<&ConstMacro>>) -> bool {
+    let mut todo: Vec<&String> = names.iter().collect();
+    let mut seen = HashSet::new();
+    while let Some(name) = todo.pop() {
+        let Some(known) = macros.get(name.as_str()) else { return false };
+        if !seen.insert(name) {
+            continue;
+        }
+        if known.iter().any(|known| !known.is_plain) {
+            return false;
+        }
+        todo.extend(known.iter().flat_map(|known| &known.passes_on));
+    }
+    true
 }
 
 /// The text with blanks in place of these keywords: all else keeps its place. `None` when there is another word.

@@ -1,7 +1,7 @@
 //! Notes the `const fn` of a file, and the names that const contexts and macros call.
 
 use super::token_scan::unraw;
-use crate::site::constness::{ConstFn, ConstMacro, ConstUse, Constness, Owner};
+use crate::site::constness::{ConstFn, ConstMacro, ConstUse, Constness, MacroArguments, Owner};
 use proc_macro2::{Delimiter, TokenStream, TokenTree};
 use syn::visit::{self, Visit};
 use syn::{Attribute, Expr, ItemImpl, Macro, Path, Signature, Type, UseTree};
@@ -58,10 +58,12 @@ pub(super) fn note(file: &syn::File, start: usize) -> Constness {
         in_example: false,
     };
     notes.visit_file(file);
-    let Constness { functions, uses, aliases, renames, macros } = &mut notes.found;
+    let Constness { functions, uses, aliases, renames, macros, arguments } = &mut notes.found;
     functions.sort_by_key(|function| function.at);
     let of_macros = macros.iter_mut().map(|known| &mut known.calls);
-    for list in functions.iter_mut().map(|function| &mut function.calls).chain(of_macros).chain([uses]) {
+    let of_arguments = arguments.iter_mut().map(|arguments| &mut arguments.calls);
+    let of_functions = functions.iter_mut().map(|function| &mut function.calls);
+    for list in of_functions.chain(of_macros).chain(of_arguments).chain([uses]) {
         list.sort_unstable();
         list.dedup();
     }
@@ -149,62 +151,40 @@ impl Notes {
     }
 
     /// Tokens that may become code in a const context. In a definition of a macro, the names are written out; elsewhere a
-    /// name may become part of any path.
-    fn tokens(&mut self, tokens: TokenStream, is_definition: bool) {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
-        let mark = |at: Option<usize>| match at.and_then(|at| tokens.get(at)) {
-            Some(TokenTree::Punct(mark)) => mark.as_char(),
-            _ => ' ',
-        };
-        for (index, token) in tokens.iter().enumerate() {
-            match token {
-                TokenTree::Group(group) => self.tokens(group.stream(), is_definition),
-                TokenTree::Ident(name) => {
-                    let before = |count: usize| index.checked_sub(count);
-                    let owner = match (mark(before(1)), mark(before(2)), before(3).map(|at| &tokens[at])) {
-                        (':', ':', Some(TokenTree::Ident(owner))) if mark(before(4)) != '$' => {
-                            match self.named(unraw(owner)) {
-                                Owner::Type(name) if owner == "Self" => Owner::Type(name),
-                                owner => owner,
-                            }
-                        }
-                        (':', ':', _) | ('.', ..) => Owner::Unknown,
-                        _ if is_definition => Owner::Free,
-                        _ => Owner::Unknown,
-                    };
-                    let name = unraw(name);
-                    self.found.uses.push(ConstUse { owner, name });
+    /// name may become part of any path. Returns the names of a definition that are a constant's only where the macro is.
+    fn tokens(&mut self, tokens: TokenStream, is_definition: bool) -> Vec<ConstUse> {
+        let mut found = Vec::new();
+        each_name(tokens, !is_definition, &mut |tokens, index, is_const| {
+            let TokenTree::Ident(name) = &tokens[index] else { return };
+            let before = |count: usize| index.checked_sub(count);
+            let mark = |at: Option<usize>| match at.map(|at| &tokens[at]) {
+                Some(TokenTree::Punct(mark)) => mark.as_char(),
+                _ => ' ',
+            };
+            let owner = match (mark(before(1)), mark(before(2)), before(3).map(|at| &tokens[at])) {
+                (':', ':', Some(TokenTree::Ident(owner))) if mark(before(4)) != '$' => {
+                    match self.named(unraw(owner)) {
+                        Owner::Type(name) if owner == "Self" => Owner::Type(name),
+                        owner => owner,
+                    }
                 }
-                TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
+                (':', ':', _) | ('.', ..) => Owner::Unknown,
+                _ if is_definition => Owner::Free,
+                _ => Owner::Unknown,
+            };
+            let uses = if is_const { &mut self.found.uses } else { &mut found };
+            uses.push(ConstUse { owner, name: unraw(name) });
+        });
+        found
     }
 
     /// The macros that tokens call. Those in a constant among them become uses, the others are returned.
     fn macros_in(&mut self, tokens: TokenStream, is_const: bool) -> Vec<ConstUse> {
-        let tokens: Vec<TokenTree> = tokens.into_iter().collect();
         let mut found = Vec::new();
-        // From a keyword on, to the end of its item or block.
-        let mut in_constant = false;
-        for (index, token) in tokens.iter().enumerate() {
-            let is_next = |mark: char| matches!(tokens.get(index + 1), Some(TokenTree::Punct(next)) if next.as_char() == mark);
-            match token {
-                TokenTree::Group(group) => {
-                    found.extend(self.macros_in(group.stream(), is_const || in_constant));
-                    in_constant &= group.delimiter() != Delimiter::Brace;
-                }
-                TokenTree::Ident(word) if word == "const" || word == "static" => in_constant = true,
-                TokenTree::Ident(name) if is_next('!') => {
-                    let used = ConstUse { owner: Owner::Macro, name: unraw(name) };
-                    match is_const || in_constant {
-                        true => self.found.uses.push(used),
-                        false => found.push(used),
-                    }
-                }
-                TokenTree::Punct(mark) if mark.as_char() == ';' => in_constant = false,
-                TokenTree::Ident(_) | TokenTree::Punct(_) | TokenTree::Literal(_) => {}
-            }
-        }
+        each_macro(tokens, is_const, &mut |name, is_const| {
+            let uses = if is_const { &mut self.found.uses } else { &mut found };
+            uses.push(ConstUse { owner: Owner::Macro, name });
+        });
         found
     }
 
@@ -249,11 +229,71 @@ impl Notes {
             }
         }
     }
+}
 
-    fn is_ordinary(mac: &Macro) -> bool {
-        let name = mac.path.segments.last().map(|name| name.ident.to_string()).unwrap_or_default();
-        ORDINARY.contains(&name.as_str()) && !mentions_const(mac.tokens.clone())
+/// The macros that get the arguments of a call, without those of the standard library: its own, and those that the arguments
+/// call. A path into another crate is the name of no macro of the build.
+fn macros_of(mac: &Macro) -> Vec<String> {
+    let Some(last) = mac.path.segments.last() else { return Vec::new() };
+    let mut inside = mac.path.segments.iter().take(mac.path.segments.len() - 1);
+    let is_own = inside.all(|segment| ["crate", "self", "super"].iter().any(|root| segment.ident == root));
+    let name = if is_own { unraw(&last.ident) } else { String::new() };
+    let mut macros = vec![name];
+    each_macro(mac.tokens.clone(), false, &mut |name, _| macros.push(name));
+    macros.retain(|name| !ORDINARY.contains(&name.as_str()));
+    macros
+}
+
+/// Whether the rules of a macro put what they are given into a constant.
+fn has_variable_in_constant(tokens: TokenStream) -> bool {
+    let mut found = false;
+    each_name(tokens, false, &mut |tokens, index, is_const| {
+        found |= is_const
+            && index > 0
+            && is_mark(&tokens[index - 1], '$')
+            && !matches!(&tokens[index], TokenTree::Ident(name) if name == "crate");
+    });
+    found
+}
+
+/// Calls `work` for each macro that tokens call, with whether that is in a constant among them.
+fn each_macro(tokens: TokenStream, is_const: bool, work: &mut impl FnMut(String, bool)) {
+    each_name(tokens, is_const, &mut |tokens, index, is_const| {
+        if let (TokenTree::Ident(name), Some(next)) = (&tokens[index], tokens.get(index + 1))
+            && is_mark(next, '!')
+        {
+            work(unraw(name), is_const);
+        }
+    });
+}
+
+/// Calls `work` for each name in tokens: with the tokens around, its index, and whether it is in a constant among them. A
+/// constant goes from a keyword to the end of its item or block; what has a `;` in square brackets is an array with its length.
+fn each_name(tokens: TokenStream, is_const: bool, work: &mut impl FnMut(&[TokenTree], usize, bool)) {
+    let tokens: Vec<TokenTree> = tokens.into_iter().collect();
+    let mut in_constant = is_const;
+    for (index, token) in tokens.iter().enumerate() {
+        match token {
+            TokenTree::Group(group) => {
+                let is_called = index > 0 && is_mark(&tokens[index - 1], '!');
+                let is_array = group.delimiter() == Delimiter::Bracket
+                    && !is_called
+                    && group.stream().into_iter().any(|token| is_mark(&token, ';'));
+                each_name(group.stream(), in_constant || is_array, work);
+                in_constant &= is_const || group.delimiter() != Delimiter::Brace;
+            }
+            TokenTree::Ident(word) if ["const", "static", "enum"].iter().any(|keyword| word == keyword) => {
+                in_constant = true;
+            }
+            TokenTree::Ident(_) => work(&tokens, index, in_constant),
+            TokenTree::Punct(mark) if mark.as_char() == ';' => in_constant = is_const,
+            TokenTree::Punct(_) | TokenTree::Literal(_) => {}
+        }
     }
+}
+
+fn is_mark(token: &TokenTree, mark: char) -> bool {
+    matches!(token, TokenTree::Punct(punct) if punct.as_char() == mark)
 }
 
 /// Whether tokens have a const context in them.
@@ -374,25 +414,35 @@ impl<'ast> Visit<'ast> for Notes {
 
     fn visit_item_macro(&mut self, node: &'ast syn::ItemMacro) {
         if let Some(name) = &node.ident {
-            let calls = self.macros_in(node.mac.tokens.clone(), false);
-            self.found.macros.push(ConstMacro { name: unraw(name), calls });
+            let tokens = &node.mac.tokens;
+            let mut calls = self.macros_in(tokens.clone(), false);
+            let names = calls.iter().map(|used| used.name.clone());
+            let passes_on = names.filter(|name| !ORDINARY.contains(&name.as_str())).collect();
+            calls.extend(self.tokens(tokens.clone(), true));
+            let is_plain = !has_variable_in_constant(tokens.clone());
+            self.found.macros.push(ConstMacro { name: unraw(name), calls, passes_on, is_plain });
         }
         visit::visit_item_macro(self, node);
     }
 
     fn visit_macro(&mut self, node: &'ast Macro) {
-        let is_definition = node.path.is_ident("macro_rules");
-        if !is_definition {
-            self.macro_call(node);
+        if node.path.is_ident("macro_rules") {
+            return;
         }
-        if is_definition || self.is_const || !Self::is_ordinary(node) {
-            self.tokens(node.tokens.clone(), is_definition);
-        } else if self.function.is_some() {
+        self.macro_call(node);
+        let outer = self.found.uses.len();
+        self.tokens(node.tokens.clone(), false);
+        if self.is_const || mentions_const(node.tokens.clone()) {
+            return;
+        }
+        let calls: Vec<_> = self.found.uses.drain(outer..).collect();
+        if self.function.is_some() {
             // A function that stays const calls what its macros call.
-            let outer = self.found.uses.len();
-            self.tokens(node.tokens.clone(), false);
-            let calls: Vec<_> = self.found.uses.drain(outer..).collect();
-            calls.into_iter().for_each(|used| self.call(used.owner, used.name));
+            calls.iter().for_each(|used| self.call(used.owner.clone(), used.name.clone()));
+        }
+        let macros = macros_of(node);
+        if !macros.is_empty() && !calls.is_empty() {
+            self.found.arguments.push(MacroArguments { macros, calls });
         }
     }
 
@@ -512,7 +562,61 @@ mod tests {
         assert_eq!(in_order("const X: u8 = x.new();"), [false; 0]);
         assert_eq!(in_order("const X: u8 = new();"), [true, false]);
         assert_eq!(in_order("m! { static X: A = A::new(); }"), [false]);
-        assert_eq!(in_order("macro_rules! m { ($t:ty) => { $t::new() } }"), [false; 0]);
+        assert_eq!(in_order("macro_rules! m { ($t:ty) => { const X: u8 = $t::new(); } }"), [false; 0]);
+    }
+
+    #[test]
+    fn a_rule_keeps_what_it_calls_in_a_constant_or_where_a_constant_calls_it() {
+        let freed_with = |text: &str| freed(&["const fn f() -> u8 { 0 }", text], &[]);
+        for text in [
+            "macro_rules! m { () => { $crate::f() } } fn g() { m!() }",
+            "macro_rules! m { ($n:ident) => { fn $n() -> u8 { f() } } } m!(g);",
+            "macro_rules! m { () => { { const X: u8 = 1; f() } } }",
+            "macro_rules! m { () => { f() } } macro_rules! n { () => { m!() } } fn g() { n!() }",
+            "macro_rules! m { () => { vec![f(); 2] } }",
+        ] {
+            assert_eq!(freed_with(text), ["f"], "{text}");
+        }
+        for text in [
+            "macro_rules! m { () => { $crate::f() } } const X: u8 = m!();",
+            "macro_rules! m { ($n:ident) => { const fn $n() -> u8 { f() } } } m!(g);",
+            "macro_rules! m { ($n:ident) => { enum $n { A = f() } } } m!(g);",
+            "macro_rules! m { () => { [0; f()] } }",
+            "macro_rules! m { () => { f() } } macro_rules! n { () => { m!() } } static X: u8 = n!();",
+            "macro_rules! m { () => { f() } } macro_rules! n { ($n:ident) => { const $n: u8 = m!(); } }",
+            "macro_rules! m { () => { f() } } fn g() -> [u8; m!()] { h() }",
+            "macro_rules! m { () => { f() } }\n/// const X: u8 = m!();\nstruct S;",
+        ] {
+            assert_eq!(freed_with(text), [""; 0], "{text}");
+        }
+        assert_eq!(freed(&["const fn f() {}", "macro_rules! m { () => { f() } }"], &["m!"]), [""; 0]);
+    }
+
+    #[test]
+    fn an_argument_is_a_constants_where_the_rules_put_it_into_one() {
+        let freed_with = |text: &str| freed(&["const fn f() -> u8 { 0 }", text], &[]);
+        for text in [
+            "macro_rules! m { ($e:expr) => { assert!($e) } } fn g() { m!(f()) }",
+            "macro_rules! m { ($e:expr) => { const X: u8 = 1; $e } } fn g() { crate::m!(a.f()) }",
+            "macro_rules! m { ($e:expr) => { n!($e) } } macro_rules! n { ($e:expr) => { m!($e) } } fn g() { m!(n!(f())) }",
+            "macro_rules! m { ($e:expr) => { $e } } const fn g() { m!(f()) }",
+        ] {
+            assert!(freed_with(text).contains(&"f".to_owned()), "{text}");
+        }
+        for text in [
+            "macro_rules! m { ($e:expr) => { const X: u8 = $e; } } fn g() { m!(f()) }",
+            "macro_rules! m { ($e:expr) => { [0; $e] } } fn g() { m!(f()) }",
+            "macro_rules! m { ($($t:tt)*) => { n!($($t)*) } } macro_rules! n { ($e:expr) => { const X: u8 = $e; } } fn g() { m!(f()) }",
+            "macro_rules! m { ($e:expr) => { other!($e) } } fn g() { m!(f()) }",
+            "macro_rules! m { ($e:expr) => { $e } } fn g() { m!(other!(f())) }",
+            "macro_rules! m { ($e:expr) => { $e } } fn g() { other::m!(f()) }",
+            "macro_rules! m { ($e:expr) => { $e } } macro_rules! m { ($e:expr) => { const { $e } } } fn g() { m!(f()) }",
+            "macro_rules! m { ($i:item) => { $i } } m!(const X: u8 = f(););",
+            "macro_rules! m { ($e:expr) => { $e } } const X: u8 = m!(f());",
+            "macro_rules! m { ($e:expr) => { $e } } const fn g() -> u8 { m!(f()) } const X: u8 = g();",
+        ] {
+            assert_eq!(freed_with(text), [""; 0], "{text}");
+        }
     }
 
     #[test]

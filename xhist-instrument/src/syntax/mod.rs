@@ -1,13 +1,13 @@
 //! Parses a source text and analyses it. All use of the parser is in this folder.
 
 mod attributes;
-mod bare_traits;
 mod bindings;
 mod code;
 mod constness;
 mod diverge;
 mod edges;
 mod macro_expander;
+mod old_editions;
 mod reflow;
 mod token_scan;
 mod walk;
@@ -65,7 +65,7 @@ pub(crate) fn is_single_expression(text: &str) -> Option<bool> {
 
 fn parse(code: &Code<'_>) -> Result<syn::File, Refusal> {
     let text = &code.text[code.start..];
-    syn::parse_str(text).or_else(|error| bare_traits::parse(text).ok_or(error)).map_err(|error| {
+    syn::parse_str(text).or_else(|error| old_editions::parse(text).ok_or(error)).map_err(|error| {
         let message = error.to_string();
         let (at, message) = if message.starts_with("unexpected end of input") {
             (code.text.trim_end().len(), message)

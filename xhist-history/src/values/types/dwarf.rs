@@ -48,7 +48,7 @@ impl<'d, 'a> Layouts<'d, 'a> {
     /// The layout of the type that values of the one at an offset point to.
     pub fn pointee(&mut self, at: usize) -> Option<TypeLayout> {
         (self.left, self.reads) = (PARTS, READS);
-        let pointer = self.read(at).filter(|die| is_pointer(die))?;
+        let pointer = self.read(at).filter(is_pointer)?;
         self.layout(pointer.of?).map(|(layout, _)| layout)
     }
 
