@@ -36,7 +36,13 @@ struct Mark(&'static str, &'static str);
 static BUGS: [Bug; 4] = [
     Bug {
         name: "the paper's bug",
-        make: || failed(Tree::copy_of(&repository().join("samples/meter")), "xhist run -q --values **", 101),
+        make: || {
+            failed(
+                Tree::copy_of(&repository().join("samples/meter")),
+                "xhist run -q --values ** --value-bytes 8",
+                101,
+            )
+        },
         made: OnceLock::new(),
         failed: Mark("src/meter.rs", "self.sum / self.count"),
         cause: Mark("src/meter.rs", "self.count = 0;"),

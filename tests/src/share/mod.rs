@@ -53,9 +53,9 @@ impl Share {
         let missing = executed.difference(&recorded).map(|place| {
             let (file, line) = place;
             let ranges = skipped.get(file).into_iter().flatten();
-            let reason =
+            let mut reason =
                 ranges.filter(|(first, last, _)| (first..=last).contains(&line)).map(|(.., what)| what);
-            (place.clone(), reason.last().cloned().unwrap_or_default())
+            (place.clone(), reason.next_back().cloned().unwrap_or_default())
         });
         let missing = missing.collect();
         Share { version, executed, missing }

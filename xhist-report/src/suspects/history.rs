@@ -16,9 +16,6 @@ use xhist_history::events::{read_items, with_lanes};
 use xhist_history::model::{CodePlace, Gap, Item, Names, What};
 use xhist_history::ring::{Placed, RingSnapshot};
 
-/// Sites before a panic among which it came from one.
-const NEAR_PANIC: usize = 64;
-
 /// How far before the failure a site ran last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Distance {
@@ -175,11 +172,17 @@ impl<'a> Reading<'a> {
 
     fn take(&mut self, handler: Handler, entry: ThreadEntry) {
         let before = (entry == ThreadEntry::Panic).then(|| {
-            let site = self.panic_site();
-            let is_own = site.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Own);
+            let found = self.panic_site();
+            let role = found.map(|site| self.code.program.sites[site as usize].role);
             // What formats a message may panic itself.
-            self.message = self.message.filter(|_| !is_own);
-            (site, self.here(true), self.passes_on())
+            self.message = self.message.filter(|_| role != Some(Role::Own));
+            let (ran, mut open) = self.here(true);
+            if let Some(site) = found {
+                // The calls that it made have returned: their last statements do not say so.
+                let returned = open.iter().position(|open| *open == site).unwrap_or(0);
+                open.drain(..returned);
+            }
+            (found, (ran, open), self.passes_on())
         });
         self.calls.take(handler, entry);
         if let Some((site, here, passes_on)) = before {
@@ -249,21 +252,17 @@ impl<'a> Reading<'a> {
         self.panics += 1;
     }
 
-    /// The newest site whose statement has the line that the message of the panic names.
+    /// The site of the innermost call at a statement with the line that the message of the panic names.
     fn panic_site(&mut self) -> Option<u32> {
         let place = self.panic_place.take()?;
         let sites = &self.code.program.sites;
-        let is_it = |site: &&u32| {
-            let site = &sites[**site as usize];
+        let is_it = |site: &u32| {
+            let site = &sites[*site as usize];
             let is_file =
                 self.code.names.path(site.file).is_some_and(|path| Path::new(&place.path).ends_with(path));
             is_file && (site.line..=site.end_line.max(site.line)).contains(&place.line)
         };
-        let ran = self.order.iter().rev();
-        ran.take(NEAR_PANIC)
-            .filter(is_it)
-            .min_by_key(|site| sites[**site as usize].end_line - sites[**site as usize].line)
-            .copied()
+        self.calls.stack().rev().filter_map(|call| self.site_of(call)).find(is_it)
     }
 
     fn passes_on(&self) -> bool {
@@ -461,10 +460,11 @@ fn step asyncfn
             reading.panic_place = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
             reading.take(Handler::default(), ThreadEntry::Panic);
             let history = reading.finish(true);
-            (history.order, history.message.iter().collect::<Vec<_>>(), history.panic_site)
+            (history.order, history.message.iter().collect::<Vec<_>>(), history.open)
         };
-        assert_eq!(message(9), (vec![4, 5, 0, 1], vec![6], Some(5)));
-        assert_eq!(message(11), (vec![4, 5, 0, 1, 6], vec![], Some(6)), "it panicked itself");
+        // `f` has returned, though nothing ran behind its last statement.
+        assert_eq!(message(9), (vec![4, 5, 0, 1], vec![6], vec![5]));
+        assert_eq!(message(11), (vec![4, 5, 0, 1, 6], vec![], vec![6, 5]), "it panicked itself");
     }
 
     #[test]
