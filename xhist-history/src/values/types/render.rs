@@ -420,7 +420,8 @@ mod tests {
         assert_eq!(text(b"\xff", 1, &TargetLayout::Text), "b\"\\xff\"");
         let elements = TargetLayout::Elements(unsigned(2));
         assert_eq!(text(&[1, 0, 2, 0], 2, &elements), "[1, 2]");
-        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..; 2]");
+        assert_eq!(text(&[1, 0, 2], 2, &elements), "[1, ..]");
+        assert_eq!(text(&[1, 0], 2, &elements), "[1, ..; 2]");
         let some = TargetLayout::Some(Box::new(elements));
         assert_eq!(text(&[1, 0], 1, &some), "Some([1])");
         let value = TargetLayout::Value(pair());
