@@ -44,6 +44,8 @@ fn hooks() {
     xhist_rt::vg::<4, _>(&1u8);
     xhist_rt::vwg::<5, _>(&[1u64; 3]);
     xhist_rt::vtg::<6, _>(&String::new());
+    xhist_rt::vr::<7, _>(&&1u32);
+    xhist_rt::vrg::<8, _>(&&String::new());
     xhist_rt::watch(0, 5, Some("12"), &11u32);
 }
 

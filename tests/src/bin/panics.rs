@@ -1,5 +1,5 @@
 //! Real panics of well-known crates: does the backtrace have a line of the fix, does `cargo xhist run` print one, and at which rank
-//! are they? A table, as docs/benchmarks.md has it.
+//! are they? It prints a table.
 //!
 //! The set is Panic4R (<https://github.com/cardigan1008/panic4r>): the sources with the mistake, a `main.rs` that panics, and the fix
 //! as a patch. The lines of a fix are those that it deletes or changes, and for lines that it only adds those around them.
