@@ -4,6 +4,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+use xhist_history::model::count;
 use xhist_history::runs;
 use xhist_history::runs::record::RunRecord;
 use xhist_history::typed::{quoted, shown_path};
@@ -42,8 +43,7 @@ struct Repeated {
 
 fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
     let mut recorded = Recorded::find(test)?;
-    let functions = recorded.test.functions.len();
-    let what = if functions == 1 { "1 function".to_owned() } else { format!("{functions} functions") };
+    let what = count(recorded.test.functions.len(), "function");
     eprintln!("xhist: running {} again, with the values of {what}", recorded.test.name);
     let settings = &mut recorded.command.own.settings;
     settings.values.extend(recorded.test.functions.iter().cloned());
@@ -147,8 +147,8 @@ impl Recorded {
     /// Runs the test.
     fn again(&self) -> Result<Repeated, Error> {
         let done = carry_out(&self.command)?;
-        let words: Vec<_> = self.command.words.iter().map(|word| word.to_string_lossy()).collect();
         let run = done.run.ok_or_else(|| {
+            let words: Vec<_> = self.command.words.iter().map(|word| word.to_string_lossy()).collect();
             let why = format!("nothing ran; this shows what cargo says: cargo xhist {}", words.join(" "));
             Error::from(UsageError::Again(why))
         })?;

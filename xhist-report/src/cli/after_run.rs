@@ -11,10 +11,13 @@ use xhist_history::notes::Notes;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
 pub fn print_answer(of: &Path, lines: Option<usize>) {
+    print(of, Wanted { lines, values: &ValueArgs::default(), suspects_of: None });
+}
+
+/// Prints an answer that shows this.
+pub(super) fn print(of: &Path, wanted: Wanted<'_>) {
     let mut stderr = anstream::stderr();
     let is_terminal = io::stderr().is_terminal();
-    let values = ValueArgs::default();
-    let wanted = Wanted { lines, values: &values, suspects_of: None };
     let answered = answer::answer(of, wanted, is_terminal, &mut Notes::new(&mut stderr));
     match answered {
         // There is nowhere to report that stderr cannot be written.
@@ -25,9 +28,14 @@ pub fn print_answer(of: &Path, lines: Option<usize>) {
 
 /// Prints the first suspects of a run, if it has any.
 pub fn print_suspects(run: &Path) {
+    print_brief(run, true);
+}
+
+/// The same; `offers_values`: the run may be repeated with values.
+pub(super) fn print_brief(run: &Path, offers_values: bool) {
     let mut stderr = anstream::stderr();
     let mut text = Vec::new();
-    suspects::print_brief(run, true, &mut text, &mut Notes::new(&mut stderr));
+    suspects::print_brief(run, offers_values, &mut text, &mut Notes::new(&mut stderr));
     // As above.
     let _ = anstream::stderr().write_all(&text);
 }

@@ -1,14 +1,14 @@
 //! What `cargo xhist` needs to run a recorded test again: the test, and the comparison of two of its runs.
 
 use std::ffi::{OsStr, OsString};
-use std::io::{self, IsTerminal, Write};
+use std::io;
 use std::path::Path;
 
-use super::answer::{self, Wanted};
+use super::after_run;
+use super::answer::Wanted;
 use super::commands::run_from_cargo;
 use super::diff::DiffArgs;
 use super::values::ValueArgs;
-use crate::suspects;
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
 
@@ -16,18 +16,8 @@ pub use crate::suspects::{FailedTest, failed_test};
 
 /// Prints the answer to a run on standard error, with the suspects of the run that it repeats.
 pub fn print_answer(run: &Path, repeated: &Path) {
-    let mut stderr = anstream::stderr();
-    let wanted = Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated) };
-    let answered = answer::answer(run, wanted, io::stderr().is_terminal(), &mut Notes::new(&mut stderr));
-    match answered {
-        // There is nowhere to report that stderr cannot be written.
-        Ok((text, _)) => drop(stderr.write_all(&text)),
-        Err(error) => Notes::new(&mut stderr).error(format_args!("{error}")),
-    }
-    let mut text = Vec::new();
-    suspects::print_brief(repeated, false, &mut text, &mut Notes::new(&mut stderr));
-    // As above.
-    let _ = anstream::stderr().write_all(&text);
+    after_run::print(run, Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated) });
+    after_run::print_brief(repeated, false);
 }
 
 /// Prints where two histories part, on standard output.

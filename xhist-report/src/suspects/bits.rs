@@ -49,9 +49,7 @@ impl SiteSet {
         }
         if either == 0 { 0.0 } else { f64::from(both) / f64::from(either) }
     }
-}
 
-impl SiteSet {
     /// The sites of both, divided by those of the smaller set.
     pub fn overlap(&self, other: &SiteSet) -> f64 {
         let len = |set: &SiteSet| set.0.iter().map(|word| word.count_ones()).sum::<u32>();
