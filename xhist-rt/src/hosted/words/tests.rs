@@ -661,3 +661,11 @@ fn a_loop_that_waits_is_folded() {
     assert!(program.writer.head < 3000, "{} bytes", program.writer.head);
     assert_eq!(program.newest(2), [(3, behind), (4, behind + 1001)]);
 }
+
+#[test]
+fn words_that_stay_in_an_emptied_file_have_no_later_time() {
+    let ring = MappedRing::new(1 << 12);
+    let mut program = Program::new(&ring, true, false);
+    program.emptied(&[1]);
+    program.finish();
+}

@@ -435,7 +435,8 @@ impl WordsWriter {
         }
         self.set_cleared(end);
         self.clear(end, end + MARGIN + self.chunk() + self.slack());
-        self.open_at(first, stamp);
+        // The words that stay ran before this stamp.
+        self.open_at(first, if kept > 0 { self.open_time } else { stamp });
         (self.place(end), has_room)
     }
 
