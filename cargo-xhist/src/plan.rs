@@ -32,6 +32,8 @@ pub(crate) struct WrapperPlan {
     pub(crate) user_member_wrapper: Option<OsString>,
     /// Hash of the map, for `fn main`.
     pub(crate) map_hash: String,
+    /// The map that is kept under this hash, for the program's file.
+    pub(crate) map: PathBuf,
     /// The program records values: its debug information describes them.
     pub(crate) has_values: bool,
     /// Names of functions that lost the keyword `const`, and of macros whose rules have calls, those with a `!`.

@@ -73,6 +73,7 @@ mod untouched;
 mod values;
 mod view;
 mod why;
+mod windows;
 mod zoo;
 
 use std::collections::BTreeMap;
@@ -177,6 +178,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("values", values::CASES),
     ("view", view::CASES),
     ("why", why::CASES),
+    ("windows", windows::CASES),
     ("picture", picture::CASES),
     ("layering", layering::CASES),
     ("tidy", tidy::CASES),

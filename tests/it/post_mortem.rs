@@ -9,6 +9,7 @@ use crate::zoo::{place, program, zoo};
 pub const CASES: &[Case] = &[
     Case::needing("gdb_dumps_the_ring_of_a_live_process", &[Need::Gdb], dump_of_live_process),
     Case::needing("gdb_writes_a_core_of_a_live_process", &[Need::Gdb], core_of_live_process),
+    Case::needing("away_from_the_project_the_program_has_the_map", &[Need::Gdb], away_from_the_project),
     Case::needing(
         "the_system_leaves_a_core_of_an_aborted_process",
         &[Need::CoreFiles],
@@ -65,6 +66,21 @@ fn dump_of_live_process() {
 fn core_of_live_process() {
     let tree = with_gdb("generate-core-file core.waits");
     assert_eq!(last_statement(&tree.join("core.waits")), place("waits", "last"));
+}
+
+/// A core names its program. A dump does not, so the user does.
+fn away_from_the_project() {
+    let tree = with_gdb("generate-core-file core.waits");
+    let listing = report(tree.path()).arg("core.waits").succeed();
+    assert_eq!(Listing::parse(&listing.stdout).last(), place("waits", "last"));
+    let tree = with_gdb(DUMP);
+    Run::new("strip", tree.path()).args("-o stripped").arg(program("waits")).succeed();
+    let listing = report(tree.path()).args("dump.bin --program stripped").succeed();
+    assert_eq!(Listing::parse(&listing.stdout).last(), place("waits", "last"));
+    let without = report(tree.path()).args("dump.bin --program /bin/sh").done().expect(1);
+    without.check(without.stderr.contains("/bin/sh has no map in it"), "the program is another one");
+    let none = report(tree.path()).args("dump.bin --map /bin/sh").done().expect(2);
+    none.check(none.stderr.contains("has no map in it"), "the program is another one");
 }
 
 fn core_of_aborted_process() {

@@ -40,6 +40,8 @@ pub enum Need {
     DapClient,
     /// The server of VS Code, which shows the editor in a browser.
     Editor,
+    /// Wine, and a linker for Windows with the sources of the standard library.
+    Wine,
     /// Root, who may give programs more rights than their callers have, and setpriv.
     Root,
     /// More time than `.ci/run` has.
@@ -81,6 +83,7 @@ impl Need {
             Need::Editor => Need::editor().is_none().then(|| {
                 "the server of VS Code is not there: .ci/run shows how to get it, or name its directory in XHIST_EDITOR".into()
             }),
+            Need::Wine => wine(),
             Need::Root if !rustix::process::geteuid().is_root() => {
                 Some("only root can give a program more rights than its caller: run as root".into())
             }
@@ -165,6 +168,15 @@ impl Need {
         succeeds("node", &[&server.to_string_lossy(), "--version"]).then_some(directory)
     }
 
+    /// The program that runs programs of Windows, if it is there.
+    pub fn wine() -> Option<PathBuf> {
+        let known = ["/usr/lib/wine/wine64", "wine64", "wine"];
+        known
+            .map(PathBuf::from)
+            .into_iter()
+            .find(|program| succeeds(&program.to_string_lossy(), &["--version"]))
+    }
+
     /// The list of real crates, if it is there.
     pub fn corpus() -> Option<PathBuf> {
         let corpus = repository().parent()?.join("shared/corpus");
@@ -195,6 +207,16 @@ fn npm(packages: &[&str]) -> Option<String> {
             "node or its packages are not there: apt-get install nodejs npm; npm install --prefix target/npm {packages}; \
              or name their directory in XHIST_NPM"
         )
+    })
+}
+
+fn wine() -> Option<String> {
+    let has_linker = succeeds("x86_64-w64-mingw32-gcc-posix", &["--version"]);
+    let all = has_linker && Need::wine().is_some() && has_compiler("x86_64-pc-windows-gnu");
+    (!all).then(|| {
+        "wine or a compiler for Windows is not installed: apt-get install wine64 gcc-mingw-w64-x86-64-posix rustc-web \
+         cargo-web rust-web-src"
+            .into()
     })
 }
 

@@ -150,7 +150,7 @@ impl Default for ReadOptions {
 }
 
 /// Where the file of a program comes from. By default nowhere.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ProgramPlaces {
     /// The file that the user named.
     pub given: Option<PathBuf>,

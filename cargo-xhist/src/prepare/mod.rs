@@ -43,6 +43,8 @@ use crate::workspace::module_graph::{self, ModuleGraph};
 
 const READING_MAP: &str = "reading the map";
 const MAP: &str = "xhist.map";
+/// Directory of the maps of all builds.
+const MAPS: &str = "maps";
 /// What is in the shadow.
 const WRITTEN: &str = "written";
 /// The analyses of files.
@@ -151,6 +153,7 @@ fn prepare_afresh(
         user_wrapper: config::tool(command, "rustc-wrapper"),
         user_member_wrapper: config::tool(command, "rustc-workspace-wrapper"),
         map_hash: hash_text(written.map_hash),
+        map: kept_map(&map.with_file_name(MAPS), written.map_hash),
         has_values: written.has_values,
         freed,
         generated: generated.described(|file| written.files.binary_search(&file).is_ok()).collect(),
@@ -258,7 +261,7 @@ fn write<'a>(
     }
     let (map_hash, text) = map.to_text();
     let has_values = map.has_values();
-    let maps = map_path.with_file_name("maps");
+    let maps = map_path.with_file_name(MAPS);
     write_map(map_path, &maps, map_hash, &text)?;
     let shadow = Shadow::new(shadow, (mirrored(workspace, graph), out_dirs), target_dir);
     shadow.prepare(analysed(graph, &outcomes).map(|(_, path)| path))?;

@@ -9,6 +9,7 @@
 pub(crate) mod build_std;
 pub(crate) mod debug_info;
 mod generated;
+mod program_map;
 mod refusals;
 pub(crate) mod rustc_args;
 
@@ -19,7 +20,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use self::generated::OutDir;
-use self::rustc_args::values_of;
+use self::rustc_args::{value_of, values_of};
 use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME};
 use crate::plan::{Recorder, WrapperPlan};
 use xhist_instrument::normal::normal;
@@ -85,6 +86,7 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     };
     if let Some(path) = dep_info.filter(|_| status.success()) {
         call.restore_dep_info(&path);
+        program_map::add(&call.plan, &args, &path);
         generated::note_unrecorded(&call.plan, wrapper, &path, has_copy);
     }
     exit_code(status)
@@ -283,10 +285,6 @@ fn dep_info(args: &[OsString]) -> Option<PathBuf> {
     Some(Path::new(&directory).join(format!("{}{extra}.d", name.to_str()?)))
 }
 
-fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
-    values_of(args, option).next()
-}
-
 /// Cargo writes the arguments to `@file` when there are too many for one command line.
 fn expand_response_files(args: &[OsString]) -> Vec<OsString> {
     let expand = |arg: &OsString| {
@@ -347,6 +345,7 @@ mod tests {
                 user_wrapper: None,
                 user_member_wrapper: None,
                 map_hash: String::new(),
+                map: PathBuf::new(),
                 has_values: false,
                 generated: BTreeMap::new(),
                 asks: false,

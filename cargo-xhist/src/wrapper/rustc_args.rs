@@ -13,3 +13,8 @@ pub(crate) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Itera
         Some(value.into())
     })
 }
+
+/// The first value of an option.
+pub(crate) fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
+    values_of(args, option).next()
+}

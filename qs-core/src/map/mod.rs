@@ -93,6 +93,9 @@ use core::fmt;
 /// The hash of a program whose sources were instrumented without any map.
 pub const NO_MAP: u64 = u64::MAX;
 
+/// The section of a program's file that holds its map. It is never loaded, and compressed as the ELF specification has it.
+pub const SECTION: &str = ".xhist_map";
+
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use xhist_tests::{Board, Firmware, VALUES, line_of, report};
+use xhist_tests::{Board, Firmware, Tree, VALUES, line_of, report};
 
 /// Arguments and variables, with the types of the program that the user names.
 pub(super) fn in_a_dump(board: &'static Board) {
@@ -26,6 +26,11 @@ pub(super) fn in_a_dump(board: &'static Board) {
     done.check(done.stderr.is_empty(), "each value has a type");
     let calls = report(&firmware.directory).args("calls values.bin --program").arg(program).succeed();
     calls.check(calls.stdout.contains("add(change: -1)"), "and of the tree");
+    // Away from the project the program's file is enough.
+    let tree = Tree::empty("board-away");
+    std::fs::copy(firmware.directory.join("values.bin"), tree.join("values.bin")).expect("copied");
+    let away = report(tree.path()).args("values.bin --program").arg(program).succeed();
+    away.check(away.stdout == done.stdout, "the names are in the program");
     // Without the program's file the bytes are there.
     let bytes = report(&firmware.directory).args("values.bin --program Cargo.toml").done();
     bytes.check(bytes.stdout.contains("change = 0xff 0xff 0xff 0xff (4 bytes)"), "bytes");

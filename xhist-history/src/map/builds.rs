@@ -23,7 +23,7 @@ pub fn builds(
     notes: &mut Notes<'_>,
 ) -> Result<Vec<(Build, Names)>, ExitCode> {
     let places = &options.maps;
-    let mut found = candidates(places);
+    let mut found = candidates(places, &options.programs);
     if let Some(path) = &places.given {
         match Candidate::read(path) {
             Some(given) => found.insert(0, given),

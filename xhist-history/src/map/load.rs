@@ -1,8 +1,13 @@
-//! Reads a map file: the whole of it, or only its first line.
+//! Reads a map: the whole of it, or only its first line. It is a file, or in a section of its program.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Read};
+use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+
+use flate2::read::ZlibDecoder;
+use object::read::{CompressionFormat, ReadCache};
+use object::{Object as _, ObjectSection as _};
+use qs_core::map::SECTION;
 
 use crate::model::Names;
 
@@ -13,9 +18,8 @@ const MAX_HEAD: u64 = 2 << 20;
 
 /// Reads a whole map.
 pub fn load(path: &Path) -> io::Result<Names> {
-    let file = open(path)?;
     let mut map = Vec::new();
-    file.take(MAX_MAP + 1).read_to_end(&mut map)?;
+    read(path)?.take(MAX_MAP + 1).read_to_end(&mut map)?;
     if map.len() as u64 > MAX_MAP {
         return Err(io::Error::other(format!("it is larger than {} MiB, so it is not a map", MAX_MAP >> 20)));
     }
@@ -48,7 +52,7 @@ fn kept_texts(map: &Path) -> Vec<PathBuf> {
 /// The first line of a map; `None` if the file cannot be read.
 pub fn first_line(path: &Path) -> Option<String> {
     let mut line = String::new();
-    BufReader::new(open(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
+    BufReader::new(read(path).ok()?.take(MAX_HEAD)).read_line(&mut line).ok()?;
     Some(line)
 }
 
@@ -57,6 +61,32 @@ pub fn earlier(map: &Path) -> PathBuf {
     let mut dir = map.as_os_str().to_owned();
     dir.push(".d");
     dir.into()
+}
+
+/// The text of a map, which may be in the section of a program.
+fn read(path: &Path) -> io::Result<Box<dyn Read>> {
+    let mut file = open(path)?;
+    let mut magic = [0; 4];
+    let has_magic = file.read_exact(&mut magic).is_ok() && magic == object::elf::ELFMAG;
+    file.seek(SeekFrom::Start(0))?;
+    if has_magic { in_program(file) } else { Ok(Box::new(file)) }
+}
+
+/// The text of the map in a program.
+fn in_program(file: File) -> io::Result<Box<dyn Read>> {
+    let cache = ReadCache::new(file);
+    let program = object::File::parse(&cache).map_err(io::Error::other)?;
+    let missing = "it has no map in it: `cargo xhist` did not build it";
+    let section = program.section_by_name(SECTION).ok_or_else(|| io::Error::other(missing))?;
+    let packed = section.compressed_data().map_err(io::Error::other)?;
+    let bytes = Cursor::new(packed.data.to_vec());
+    match packed.format {
+        CompressionFormat::None => Ok(Box::new(bytes)),
+        CompressionFormat::Zlib => Ok(Box::new(ZlibDecoder::new(bytes))),
+        other => {
+            Err(io::Error::other(format!("the program's map is compressed by another method: {other:?}")))
+        }
+    }
 }
 
 /// Opens a map file without waiting.

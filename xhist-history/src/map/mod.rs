@@ -13,13 +13,16 @@ use qs_core::record::Statement;
 use crate::model::{Names, Ring, visible};
 use crate::notes::ExitCode;
 use crate::notes::Notes;
-use crate::options::{MapPlaces, ReadOptions};
+use crate::options::{MapPlaces, ProgramPlaces, ReadOptions};
 pub use builds::builds;
 pub use load::{open, project_of};
 use search::{Candidate, ancestors, candidates};
 
 /// Most maps of other builds that are listed.
 const SHOWN: usize = 5;
+
+/// Where maps were looked for.
+type Searched = (MapPlaces, ProgramPlaces);
 
 /// The maps of a report, by ring.
 #[derive(Debug, Default)]
@@ -28,7 +31,7 @@ pub struct Maps {
     by_hash: HashMap<u64, Option<usize>>,
     none: Names,
     /// What was found where, when a map was looked for most recently.
-    candidates: Option<(MapPlaces, Vec<Candidate>)>,
+    candidates: Option<(Searched, Vec<Candidate>)>,
     /// The maps that were reported to lack names; `usize::MAX` for a map that is missing.
     lacking: HashSet<usize>,
     /// By target of a live session: the names that it sent, and whether its map contradicts them.
@@ -84,7 +87,10 @@ impl Maps {
             return false;
         }
         let places = &options.maps;
-        if self.sent.contains_key(&ring.target) && places.given.is_none() && candidates(places).is_empty() {
+        if self.sent.contains_key(&ring.target)
+            && places.given.is_none()
+            && candidates(places, &options.programs).is_empty()
+        {
             // The names that the target sent are enough.
             self.by_hash.insert(ring.map_hash, None);
             return true;
@@ -208,8 +214,9 @@ impl Maps {
 
     fn load_found(&mut self, hashes: &[u64], options: &ReadOptions, notes: &mut Notes<'_>) {
         let places = &options.maps;
-        if self.candidates.as_ref().is_none_or(|(searched, _)| searched != places) {
-            self.candidates = Some((places.clone(), candidates(places)));
+        let all = (places.clone(), options.programs.clone());
+        if self.candidates.as_ref().is_none_or(|(searched, _)| *searched != all) {
+            self.candidates = Some((all.clone(), candidates(places, &options.programs)));
         }
         let candidates = self.candidates.take().map_or(Vec::new(), |(_, candidates)| candidates);
         for &hash in hashes {
@@ -219,7 +226,7 @@ impl Maps {
             };
             let Some(candidate) = found else {
                 self.by_hash.insert(hash, None);
-                report_missing(hash, &candidates, places, notes);
+                report_missing(hash, &candidates, options, notes);
                 continue;
             };
             let path = &candidate.path;
@@ -240,7 +247,7 @@ impl Maps {
                 }
             }
         }
-        self.candidates = Some((places.clone(), candidates));
+        self.candidates = Some((all, candidates));
     }
 
     fn read(&mut self, path: &Path, notes: &mut Notes<'_>) -> std::io::Result<usize> {
@@ -286,7 +293,8 @@ fn report_later(hash: u64, map: &Candidate, notes: &mut Notes<'_>) {
 }
 
 /// Reports a missing map: a note if there is no map at all, an error if there are others.
-fn report_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes: &mut Notes<'_>) {
+fn report_missing(hash: u64, candidates: &[Candidate], options: &ReadOptions, notes: &mut Notes<'_>) {
+    let places = &options.maps;
     if hash == NO_MAP {
         notes.note(format_args!(
             "the sources of this program were instrumented by `xhist-instrument -` without --stdin-path, so no map names them"
@@ -302,13 +310,16 @@ fn report_missing(hash: u64, candidates: &[Candidate], places: &MapPlaces, notes
         let mut dirs: Vec<PathBuf> = dirs.filter_map(|dirs| dirs.into_iter().next()).collect();
         dirs.dedup();
         let dirs: Vec<String> = dirs.iter().map(|dir| dir.display().to_string()).collect();
-        let searched = match dirs.is_empty() {
+        let mut searched = match dirs.is_empty() {
             true => String::new(),
             false => format!(" in {} or above, nor under target/xhist there", dirs.join(", ")),
         };
+        if let Some(program) = &options.programs.given {
+            searched.push_str(&format!(", and {} has no map in it", program.display()));
+        }
         notes.note(format_args!(
             "no map found{searched}, so files are shown as numbers; {wanted}: name it with --map FILE (xhist-instrument \
-             leaves xhist.map beside Cargo.toml, cargo xhist under target/xhist)"
+             leaves xhist.map beside Cargo.toml, cargo xhist under target/xhist and in the program: --program FILE)"
         ));
         return;
     }

@@ -1,5 +1,5 @@
-//! Searches for maps: beside the dump and above it, in the current directory and above it, and there in `xhist.map.d` and under
-//! `target/xhist`.
+//! Searches for maps: in the program that the user named, beside the dump and above it, in the current directory and above it, there in
+//! `xhist.map.d` and under `target/xhist`, and in the program that a core names.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -9,7 +9,7 @@ use std::time::SystemTime;
 use qs_core::map::Line;
 
 use super::load::{earlier, first_line};
-use crate::options::MapPlaces;
+use crate::options::{MapPlaces, ProgramPlaces};
 
 /// Most files of a directory that are considered.
 const MAX_FILES: usize = 4096;
@@ -72,15 +72,16 @@ pub fn given(path: &Path) -> Vec<Candidate> {
 }
 
 /// All maps in the places to search, nearest first.
-pub fn candidates(places: &MapPlaces) -> Vec<Candidate> {
+pub fn candidates(places: &MapPlaces, programs: &ProgramPlaces) -> Vec<Candidate> {
     let mut seen = HashSet::new();
-    let mut candidates = Vec::new();
+    let mut candidates: Vec<_> = programs.given.iter().filter_map(|path| Candidate::read(path)).collect();
     for dir in directories(places) {
         if !seen.insert(dir.clone()) {
             continue;
         }
         candidates.extend(maps_in(&dir).iter().filter_map(|path| Candidate::read(path)));
     }
+    candidates.extend(programs.core.iter().filter_map(|path| Candidate::read(path)));
     candidates
 }
 
@@ -119,6 +120,6 @@ fn maps_in(dir: &Path) -> Vec<PathBuf> {
 
 /// A directory and all above it, nearest first.
 pub fn ancestors(dir: &Path) -> Vec<PathBuf> {
-    let dir = std::fs::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
+    let dir = dunce::canonicalize(dir).unwrap_or_else(|_| dir.to_owned());
     dir.ancestors().map(Path::to_owned).collect()
 }

@@ -39,8 +39,18 @@ pub fn is_running(pid: u32) -> bool {
     text.rsplit(") ").next().is_some_and(|rest| !rest.starts_with(['Z', 'X']))
 }
 
-/// Not known on this system; the status of the rings decides.
-#[cfg(not(target_os = "linux"))]
+/// The same. A zombie runs.
+#[cfg(all(unix, not(target_os = "linux")))]
 pub fn is_running(pid: u32) -> bool {
-    pid != 0
+    use rustix::process::{Pid, test_kill_process};
+
+    let pid = i32::try_from(pid).ok().and_then(Pid::from_raw);
+    // Without the right to send it a signal it is there, too.
+    pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
+}
+
+/// Nothing is recorded on this system.
+#[cfg(not(unix))]
+pub fn is_running(_: u32) -> bool {
+    false
 }

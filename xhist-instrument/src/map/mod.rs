@@ -1,5 +1,6 @@
 //! The map file: stable file ids, statements and the hash. `qs_core::map` knows the format of a line.
 
+pub mod attach;
 pub mod kept_maps;
 pub mod kept_texts;
 

@@ -135,7 +135,7 @@ fn temporary(dir: &Path) -> io::Result<tempfile::NamedTempFile> {
 
 /// Shows a file in the browser. `false`: no program for it was found.
 fn open(path: &Path) -> bool {
-    let path = std::fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+    let path = dunce::canonicalize(path).unwrap_or_else(|_| path.to_owned());
     let start = |words: &&[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let mut command = Command::new(&words[0]);

@@ -97,7 +97,7 @@ fn address() -> impl TypedValueParser<Value = u8> {
 /// `7.3` is 730, as in a target-info record; `7.3.4` is 734.
 fn version(text: &str) -> Result<u16, String> {
     let digits: Option<Vec<u16>> =
-        text.split('.').map(|part| part.parse().ok().filter(|digit| *digit < 10)).collect();
+        text.split('.').map(|part| part.parse::<u16>().ok().filter(|digit| *digit < 10)).collect();
     match digits.as_deref() {
         Some([major, minor]) => Ok(100 * major + 10 * minor),
         Some([major, minor, patch]) => Ok(100 * major + 10 * minor + patch),

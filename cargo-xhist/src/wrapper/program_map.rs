@@ -1,0 +1,27 @@
+//! Puts the map into each program that is built, so that a dump and the program are enough.
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use xhist_instrument::map::attach::attach;
+
+use crate::plan::WrapperPlan;
+use crate::wrapper::rustc_args::{value_of, values_of};
+
+/// Puts the map into the program of this call, if it makes one; `dep_info` is its dependency file. The programs of tests have none: they
+/// stay where they were built, and there may be many.
+pub(super) fn add(plan: &WrapperPlan, args: &[OsString], dep_info: &Path) {
+    let is_program = values_of(args, "--crate-type").any(|kind| kind == "bin");
+    let emits = value_of(args, "--emit").unwrap_or_default();
+    if !is_program || !emits.to_string_lossy().split(',').any(|kind| kind == "link") {
+        return;
+    }
+    let program = dep_info.with_extension("");
+    // Other systems name their programs in other ways.
+    if !program.is_file() {
+        return;
+    }
+    if let Err(error) = attach(&program, &plan.map) {
+        eprintln!("warning: the map is not in {}: {error}", program.display());
+    }
+}

@@ -1,0 +1,67 @@
+//! Does what reads histories print on Windows what it prints here? Wine runs it.
+
+use std::path::Path;
+
+use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
+
+use crate::zoo::{program, zoo};
+
+pub const CASES: &[Case] =
+    &[Case::needing("histories_are_read_as_on_linux", &[Need::Long, Need::Wine], same_text)];
+
+const TARGET: &str = "x86_64-pc-windows-gnu";
+
+/// What wine 8 lacks of the libraries that std uses.
+const RANDOM: &str = "int SystemFunction036(void *, unsigned long);
+__declspec(dllexport) int ProcessPrng(unsigned char *bytes, unsigned long long len) {
+    return SystemFunction036(bytes, (unsigned long)len);
+}
+";
+
+/// The text of each report, with the names from the program and without the project.
+fn same_text() {
+    let tree = Tree::empty("windows");
+    build(&tree);
+    let ring = tree.join("ring.xhist");
+    Run::new(program("in_turn"), zoo().path()).env("XHIST_FILE", &ring).succeed();
+    std::fs::copy(program("in_turn"), tree.join("in_turn")).expect("copied");
+    for report in ["", "answer", "calls", "hot", "--lanes"] {
+        let words = format!("{report} ring.xhist --program in_turn");
+        let here = xhist_tests::report(tree.path()).args(&words).succeed();
+        for reader in ["xhist-report.exe", "cargo-xhist.exe xhist history"] {
+            if reader.starts_with("cargo") && !report.is_empty() {
+                continue;
+            }
+            let there = wine(&tree).args(&format!("{reader} {words}")).succeed();
+            there.check(there.stdout.replace("\r\n", "\n") == here.stdout, &here.stdout);
+        }
+    }
+    let refused = wine(&tree).args("cargo-xhist.exe xhist test").done().expect(101);
+    refused.check(refused.stderr.contains("records on Unix systems only"), "what it cannot do");
+}
+
+fn wine(tree: &Tree) -> Run {
+    let run = Run::new(Need::wine().expect("wine"), tree.path());
+    run.env("WINEPREFIX", tree.join("prefix")).env("WINEDEBUG", "-all")
+}
+
+/// Builds the readers and the library into the directory.
+fn build(tree: &Tree) {
+    let target = repository().join("target/windows");
+    let cargo =
+        Run::new("/usr/bin/cargo", repository()).args("build --quiet --locked -Zbuild-std=std,panic_unwind");
+    let cargo =
+        cargo.args("-p xhist-report -p cargo-xhist --target").arg(TARGET).arg("--target-dir").arg(&target);
+    let cargo =
+        cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    with_cache(cargo)
+        .env("CARGO_TARGET_X86_64_PC_WINDOWS_GNU_LINKER", "x86_64-w64-mingw32-gcc-posix")
+        .succeed();
+    let built: &Path = &target.join(TARGET).join("debug");
+    for name in ["xhist-report.exe", "cargo-xhist.exe"] {
+        std::fs::copy(built.join(name), tree.join(name)).expect("copied");
+    }
+    tree.write("random.c", RANDOM);
+    let compiler = Run::new("x86_64-w64-mingw32-gcc-posix", tree.path());
+    compiler.args("-shared -o bcryptprimitives.dll random.c -ladvapi32").succeed();
+}
