@@ -1,10 +1,10 @@
 //! Detects that a source changed since its map was made, by the places of statements.
 
+use qs_core::map::numbers::LINES_PER_ID;
+
 use crate::model::Span;
 use crate::text::plain::lines_of_calls;
 
-/// Lines that one file id can number.
-const LINES_PER_ID: u32 = 65_535;
 /// Longest line whose columns are checked: longer ones would take too long.
 const LONG_LINE: usize = 4096;
 
