@@ -201,7 +201,12 @@ fn read(header: Header, image: &[u8]) -> Ring {
                 None if frame.missing == 0 => what = Some(What::Record(frame.id)),
                 _ => wrong.push(format!("{frame:?}")),
             },
-            Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Overrun => {
+            Item::Missing(_)
+            | Item::Damaged(_)
+            | Item::Cut { .. }
+            | Item::Torn { .. }
+            | Item::Overwritten { .. }
+            | Item::Overrun => {
                 wrong.push(format!("{item:?}"));
             }
         }
