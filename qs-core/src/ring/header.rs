@@ -391,6 +391,11 @@ impl Header {
         from..self.words.prologue.unwrap_or(from)
     }
 
+    /// Whether the first frame of the history is there: in the ring, or in the prologue.
+    pub fn has_beginning(&self) -> bool {
+        self.kept() == 0 || self.prologue().contains(&0)
+    }
+
     /// Whether statements are words in chunks.
     pub const fn has_words(&self) -> bool {
         self.flags.has(Flags::WORDS)
