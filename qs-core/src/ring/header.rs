@@ -42,7 +42,7 @@
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
 //! | 320 | pauses | 8 x [`Pause`] |
 //! | 576 | moved | 128 bytes: words, see [`Trim::MOVED`] |
-//! | 704 | prologue | u64, [`CheckedPosition`]: where the prologue ends; 0 = there is none |
+//! | 704 | prologue | u64, [`CheckedPosition`]: where the prologue ends; 0 = no prologue |
 //! | 1024 | | the bytes of the prologue: the first frames of the history, up to the end of the header at most |
 
 use core::fmt;

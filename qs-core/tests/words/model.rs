@@ -407,7 +407,7 @@ impl Model {
 }
 
 /// Copies the closed frames of an earlier image, of a ring that has overwritten nothing, into the prologue of a later one, as a
-/// recorder does. Returns false if there is none.
+/// recorder does. Returns false if no frame was closed.
 pub fn keep_prologue(early: &[u8], image: &mut [u8]) -> bool {
     let closed = Header::parse(early).expect("a header").state.head() as usize;
     let closed = &early[PAGE..][..closed.min(PAGE - PROLOGUE_AT)];

@@ -10,7 +10,7 @@ use qs_core::ring::{self, Flags, Header, Reader, Shown};
 use super::frame_kind::{FrameKind, frame_kind};
 use super::records::SharedRecords;
 use super::repetition::Expander;
-use super::survey::next_time;
+use super::stamps::next_time;
 use crate::model::{Gap, Item, What};
 use crate::ring::{Clock, RingSnapshot, add_missing};
 

@@ -1,9 +1,10 @@
 //! A first pass over a ring: how much is in it, and when it starts.
 
-use qs_core::ring::{Header, Item, Reader, Shown};
+use qs_core::ring::{Item, Shown};
 
 use super::frame_kind::{FrameKind, frame_kind};
 use super::ring_events::ring_expander;
+use super::stamps::note_time;
 use crate::ring::{Anchor, RingSnapshot};
 
 /// The result of a first pass.
@@ -63,34 +64,6 @@ pub fn survey(ring: &RingSnapshot<'_>, longest: u64) -> Survey {
     survey.shown = reader.shown();
     survey.first_time = start.unwrap_or_else(|| anchor.first(header.last_time));
     survey
-}
-
-/// The clock in full at the next stamp of a reader.
-pub fn next_time(mut reader: Reader<'_>) -> Option<u64> {
-    let header = *reader.header();
-    let mut anchor = Anchor::default();
-    while let Some(item) = reader.next() {
-        note_time(&item, &header, &mut anchor);
-    }
-    anchor.first(header.last_time)
-}
-
-fn note_time(item: &Item<'_>, header: &Header, anchor: &mut Anchor) {
-    let stamp = match item {
-        Item::Statement(_, stamp) | Item::Task(_, stamp) | Item::Value(_, stamp) => *stamp,
-        Item::Frame(frame) => match frame_kind(frame, header.record_base, header.time_width > 0) {
-            FrameKind::Until(full) => {
-                anchor.stamp(full as u32);
-                return anchor.fix(full);
-            }
-            FrameKind::Time(full) => return anchor.full(full),
-            kind => kind.stamp(),
-        },
-        _ => None,
-    };
-    if let Some(stamp) = stamp {
-        anchor.stamp(stamp);
-    }
 }
 
 impl Survey {

@@ -105,8 +105,8 @@ pub struct Gap {
     pub damaged: Option<Damaged>,
     /// Bytes of the ring that the image does not hold.
     pub cut_bytes: u64,
-    /// Bytes that the ring has overwritten between the prologue and what it still has. That is no loss: a ring forgets what is
-    /// old.
+    /// Bytes that the ring has overwritten between the prologue and what it still has. That is not a loss: a ring forgets what
+    /// is old.
     pub overwritten_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,

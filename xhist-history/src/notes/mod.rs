@@ -48,7 +48,7 @@ impl<'w> Notes<'w> {
         }
     }
 
-    /// Something is missing in a ring. What it has overwritten is no loss.
+    /// Something is missing in a ring. What it has overwritten is not a loss.
     pub fn missing(&mut self, gap: &Gap, text: Arguments<'_>) {
         match gap.is_loss() {
             true => self.loss(text),

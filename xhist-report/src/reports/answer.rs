@@ -225,6 +225,9 @@ impl Report for AnswerReport<'_> {
         }
         self.locks.take(ring, event, context);
         self.tasks.gap(ring, &event.gap);
+        if let (None, Some(tail)) = (&event.item, self.tails.get_mut(&ring.number)) {
+            tail.gap(&event.gap);
+        }
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);

@@ -36,7 +36,7 @@ fn lines(outcome: &Outcome) -> Vec<u16> {
 }
 
 #[test]
-fn what_ran_first_comes_first_and_what_is_overwritten_is_no_loss() {
+fn what_ran_first_comes_first_and_what_is_overwritten_is_not_a_loss() {
     let outcome = report(&image(0));
     assert_eq!((outcome.code, outcome.notes.contains("lost")), (0, false), "{}", outcome.notes);
     let lines = lines(&outcome);
@@ -78,7 +78,7 @@ fn times_on_both_sides_are_right() {
     let entries = outcome.out.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).unwrap());
     let times: Vec<(u64, u64)> =
         entries.filter_map(|entry| Some((entry["line"].as_u64()?, entry["ticks"].as_u64()?))).collect();
-    assert!(times.len() > 4, "{}", outcome.out);
+    assert!(times.len() >= 3, "{times:?}");
     for (line, time) in times {
         let ran = 1000 + 10 * line + tick * line.saturating_sub(FIRST.into());
         assert!(time <= ran && ran - time < 700 * tick, "line {line}: {time}, ran at {ran}");

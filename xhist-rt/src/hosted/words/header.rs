@@ -74,7 +74,7 @@ pub(crate) struct HostedHeader {
     pub(super) pauses: [[Word; 4]; PAUSES],
     /// A copy of words that are moving, see [`super::pause`].
     pub(super) moved: [Word; MOVED_UNITS / 4],
-    /// [`layout::CheckedPosition`]: where the prologue ends, see [`super::prologue`]; 0 = there is none.
+    /// [`layout::CheckedPosition`]: where the prologue ends, see [`super::prologue`]; 0 = no prologue.
     pub(super) prologue: Word,
 }
 

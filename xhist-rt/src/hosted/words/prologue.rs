@@ -6,8 +6,8 @@
 use qs_core::frame::FLAG;
 use qs_core::ring::{CheckedPosition, PROLOGUE_AT};
 
-use super::memory::publish;
-use super::writer::WordsWriter;
+use super::header::HostedHeader;
+use super::memory::{MirroredMemory, publish};
 
 /// The prologue is kept, or cannot be kept.
 const NEVER: u64 = u64::MAX;
@@ -36,29 +36,37 @@ impl Prologue {
     pub(super) const fn is_due(&self, to: u64) -> bool {
         to > self.due
     }
-}
 
-impl WordsWriter {
-    /// Keeps the first closed frames, as many as there is room for. Bytes up to position `written` were written so far.
+    /// Keeps the first closed frames, as many as there is room for, in the header. They end before position `head`, and
+    /// bytes up to position `written` were written so far.
+    ///
+    /// # Safety
+    /// The header has the length that [`Prologue::new`] got, and only this thread writes it.
     #[cold]
     #[inline(never)]
-    pub(super) fn keep_prologue(&mut self, written: u64) {
-        let due = core::mem::replace(&mut self.prologue.due, NEVER);
+    pub(super) unsafe fn keep(
+        &mut self,
+        memory: MirroredMemory,
+        header: *mut HostedHeader,
+        head: u64,
+        written: u64,
+    ) {
+        let due = core::mem::replace(&mut self.due, NEVER);
         // Words that ran on without a check may have overwritten the first frame.
         if written > due || due == NEVER {
             return;
         }
-        let first = due - self.memory.size as u64;
-        let closed = self.head.saturating_sub(first).min(self.prologue.room as u64);
-        let closed = self.memory.bytes(first, closed as usize);
+        let first = due - memory.size as u64;
+        let closed = head.saturating_sub(first).min(self.room as u64);
+        let closed = memory.bytes(first, closed as usize);
         // Only the end of a frame is a flag.
         let Some(flag) = closed.iter().rposition(|byte| *byte == FLAG) else { return };
-        // SAFETY: `init` got a header that has this room behind its fields, and only this thread writes it. The frames are
-        // elsewhere, in the ring.
-        unsafe {
-            let to = self.header.cast::<u8>().add(PROLOGUE_AT);
+        // SAFETY: the caller gives a header that has this room behind its fields. The frames are elsewhere, in the ring.
+        let header = unsafe {
+            let to = header.cast::<u8>().add(PROLOGUE_AT);
             to.copy_from_nonoverlapping(closed.as_ptr(), flag + 1);
-        }
-        publish(&self.header().prologue, CheckedPosition::at(first + flag as u64 + 1).0);
+            &*header
+        };
+        publish(&header.prologue, CheckedPosition::at(first + flag as u64 + 1).0);
     }
 }

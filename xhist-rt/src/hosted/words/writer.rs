@@ -408,6 +408,12 @@ impl WordsWriter {
         self.set_cleared(to);
     }
 
+    /// Keeps the prologue, unless that was done. Bytes up to position `written` were written so far.
+    pub(super) fn keep_prologue(&mut self, written: u64) {
+        // SAFETY: `init` got a header of the length that the prologue got, which only this thread writes.
+        unsafe { self.prologue.keep(self.memory, self.header, self.head, written) };
+    }
+
     pub(super) const fn set_cleared(&mut self, to: u64) {
         (self.cleared, self.cleared_for_words) = (to, to.saturating_sub(self.slack()));
     }
