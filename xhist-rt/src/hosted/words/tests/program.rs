@@ -125,7 +125,7 @@ impl Truth {
         let Some((items, end)) = &reading.prologue else {
             return assert!(reading.is_whole || self.was_overrun, "no prologue");
         };
-        assert!(!items.is_empty() && self.items.starts_with(items), "{} items in the prologue", items.len());
+        assert!(self.items.starts_with(items), "{} items in the prologue", items.len());
         // Items that a repetition counts are in the frame behind those that it repeats.
         let start = self.starts.get(end);
         assert!(start.is_none_or(|start| items.len() <= *start), "{} items, not {start:?}", items.len());
