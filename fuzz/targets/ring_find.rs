@@ -8,7 +8,7 @@ use xhist_report::{Options, report};
 
 /// More items than a ring of this size can hold.
 fn bound(header: &Header) -> usize {
-    8 * header.size + 64
+    8 * (header.header_len + header.size) + 64
 }
 
 /// A reader that resumes where another stopped yields only new items, and every reader ends.
@@ -22,10 +22,11 @@ fn readers(header: Header, image: &[u8]) {
         }
         (statements, reader.resume_from(), reader.shown())
     };
-    let (_, from, shown) = count(Reader::resume(header, image, 0, 0, Shown::default()));
-    let again = count(Reader::resume(header, image, from, 0, shown)).0;
+    let (_, from, shown) = count(Reader::with_prologue(header, image, 0, 0, Shown::default()));
+    let again = count(Reader::with_prologue(header, image, from, 0, shown)).0;
     assert!(again == 0 || !header.has_words() || shown.statements == u16::MAX);
     count(Reader::new(header, image).whole_frames());
+    count(Reader::with_prologue(header, image, 0, 0, Shown::default()).whole_frames());
     count(Reader::new(header, image).without_open_words());
 }
 

@@ -20,7 +20,7 @@ fn kills(frames: &str, size: &str) {
     let times = tries("XHIST_KILLS", 100, 1000);
     let build = if frames == "packed" { Build::Optimised } else { Build::Each };
     let torture = Torture::new(build, "counts", size, 16).env("XHIST_FRAMES", frames);
-    let (mut empty, mut most) = (0, 0);
+    let (mut empty, mut most, mut prologues) = (0, 0, 0);
     for kill in 0..times {
         torture.reset();
         let mut process = torture.command().spawn().expect("it runs");
@@ -62,9 +62,16 @@ fn kills(frames: &str, size: &str) {
             recorded == newest || recorded as usize * 64 > ring.header.size,
             "{what}: {recorded} recorded"
         );
+        // What the ring overwrote first is in the prologue, whole.
+        assert!(ring.header.has_beginning(), "{what}: no prologue");
+        for (at, statement) in (1..).zip(&ring.first) {
+            assert_eq!(*statement, torture.nth(at), "{what}: statement {at} in the prologue");
+        }
+        prologues += u32::from(!ring.first.is_empty());
         most = most.max(counted);
     }
     println!("{times} kills, {empty} before the first statement, the latest after {most} statements");
+    assert!(prologues > 0, "no ring was full");
     assert!(most > 1000 && empty < times / 2, "{empty} of {times} were too early, the latest after {most}");
 }
 

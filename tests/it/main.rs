@@ -42,6 +42,7 @@ mod kept_runs;
 mod kills;
 mod layering;
 mod links;
+mod long_ago;
 mod macro_rules;
 mod macros;
 mod nested;
@@ -128,6 +129,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("interrupted", interrupted::CASES),
     ("nested", nested::CASES),
     ("kills", kills::CASES),
+    ("long_ago", long_ago::CASES),
     ("storm", storm::CASES),
     ("handlers", handlers::CASES),
     ("holes", holes::CASES),

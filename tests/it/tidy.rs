@@ -28,6 +28,7 @@ const BUDGET: usize = 600;
 const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/executed.rs",
     "xhist-rt/src/hosted/words/memory.rs",
+    "xhist-rt/src/hosted/words/prologue.rs",
     "xhist-rt/src/hosted/words/writer.rs",
     "xhist-rt/src/hosted/words/restructure.rs",
     "xhist-rt/src/hosted/words/scan.rs",

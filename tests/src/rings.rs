@@ -24,6 +24,8 @@ pub struct Recorded {
     pub records: Vec<(u8, usize)>,
     /// Rounds that were folded.
     pub rounds: u64,
+    /// The first statements of the thread, in its prologue and behind it without a gap. Empty without a prologue.
+    pub first: Vec<Statement>,
     /// What was wrong.
     pub wrong: Vec<String>,
 }
@@ -79,6 +81,7 @@ struct Ring {
     header: Header,
     entries: Vec<RingEntry>,
     rounds: u64,
+    first: Vec<Statement>,
     overwritten: BTreeSet<u16>,
     misplaced: usize,
     wrong: Vec<String>,
@@ -164,8 +167,8 @@ impl Ring {
                 What::Handler => {}
             }
         }
-        let Ring { header, rounds, overwritten, misplaced, wrong, .. } = self;
-        Recorded { header, statements, levels, overwritten, misplaced, events, records, rounds, wrong }
+        let Ring { header, rounds, first, overwritten, misplaced, wrong, .. } = self;
+        Recorded { header, statements, levels, overwritten, misplaced, events, records, rounds, first, wrong }
     }
 }
 
@@ -201,7 +204,12 @@ fn read(header: Header, image: &[u8]) -> Ring {
                 None if frame.missing == 0 => what = Some(What::Record(frame.id)),
                 _ => wrong.push(format!("{frame:?}")),
             },
-            Item::Missing(_) | Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Overrun => {
+            Item::Missing(_)
+            | Item::Damaged(_)
+            | Item::Cut { .. }
+            | Item::Torn { .. }
+            | Item::Overwritten { .. }
+            | Item::Overrun => {
                 wrong.push(format!("{item:?}"));
             }
         }
@@ -219,5 +227,29 @@ fn read(header: Header, image: &[u8]) -> Ring {
     };
     let misplaced = entries.drain(..lost).filter(RingEntry::is_statement).count();
     let overwritten = (header.kept() > 0).then_some(level).into_iter().collect();
-    Ring { header, entries, rounds, overwritten, misplaced, wrong }
+    let first = first(header, image, &mut wrong);
+    Ring { header, entries, rounds, first, overwritten, misplaced, wrong }
+}
+
+/// The statements from the prologue on, up to the first gap.
+fn first(header: Header, image: &[u8], wrong: &mut Vec<String>) -> Vec<Statement> {
+    let mut statements: Vec<Statement> = Vec::new();
+    if header.prologue().is_empty() {
+        return statements;
+    }
+    let mut reader = Reader::with_prologue(header, image, 0, 0, header.cleared);
+    while let Some(item) = reader.next() {
+        match item {
+            Item::Statement(statement, _) => statements.push(statement),
+            Item::Repetition(again) => {
+                let round = statements[statements.len() - again.statements..].to_vec();
+                (0..again.times).for_each(|_| statements.extend(&round));
+            }
+            Item::Overwritten { .. } => break,
+            Item::Task(..) | Item::Value(..) => {}
+            Item::Frame(frame) if frame.missing == 0 => {}
+            item => wrong.push(format!("in the prologue: {item:?}")),
+        }
+    }
+    statements
 }

@@ -16,8 +16,8 @@
 //! | 60 | reserved | u32 |
 //!
 //! That is all of a bare-metal ring's header, version 3. Version 4 is the layout of a hosted ring, whose statements are words
-//! ([`Flags::WORDS`]). Its header is one page long (a length of 0 means 65,536), and the data starts at a page. `ahead` is 0,
-//! and it has:
+//! ([`Flags::WORDS`]). Its header is one or more whole pages long (a length of 0 means 65,536), and the data starts at a page.
+//! `ahead` is 0, and it has:
 //!
 //! | offset | field | |
 //! |---|---|---|
@@ -36,18 +36,23 @@
 //! | 136 | earlier | u64: bytes that earlier threads wrote into this ring |
 //! | 144 | tasks | 2 x u32: async tasks that began and that ended in this ring, under all of its owners |
 //! | 152 | anchor | u64: run-time address of the recorder's anchor function, 0 = not known |
-//! | 160 | begin | u64, [`Begin`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
+//! | 160 | begin | u64, [`CheckedPosition`]: where the history begins, because the ring file was emptied while the program ran; 0 = it was not |
 //! | 168 | start time | u64: the clock in full when the thread got its ring |
 //! | 176 | cleared | 2 x u64, [`Shown`]: what readers must not show again, with its own check; the recorder never reads it |
 //! | 192 | thread name | 128 bytes, UTF-8, zero-filled |
 //! | 320 | pauses | 8 x [`Pause`] |
 //! | 576 | moved | 128 bytes: words, see [`Trim::MOVED`] |
+//! | 704 | prologue | u64, [`CheckedPosition`]: where the prologue ends; 0 = no prologue |
+//! | 1024 | | the bytes of the prologue: the first frames of the history, up to the end of the header at most |
 
 use core::fmt;
+use core::ops::Range;
 
 use super::flags::Flags;
 use super::raw::{Order, Raw, array, check_word};
-use super::state::{Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Trim, WordsPart};
+use super::state::{
+    Causes, CheckedPosition, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Trim, WordsPart,
+};
 use crate::record::packed;
 use crate::record::words::UnitRepetition;
 
@@ -71,9 +76,13 @@ pub const HOSTED_HEADER_LEN: usize = 320;
 pub const PAUSES_OFFSET: usize = 320;
 /// Offset of the moved words, see [`Trim::MOVED`].
 pub const MOVED_OFFSET: usize = PAUSES_OFFSET + PAUSES * size_of::<[u64; 4]>();
-/// Number of used bytes in the header of a words ring.
-pub const WORDS_HEADER_LEN: usize = MOVED_OFFSET + 2 * MOVED_UNITS;
-/// Page sizes, and so header lengths, of words rings.
+/// Offset of the prologue word, which says where the prologue ends.
+pub const PROLOGUE_OFFSET: usize = MOVED_OFFSET + 2 * MOVED_UNITS;
+/// Number of used bytes in the header of a words ring, without its prologue.
+pub const WORDS_HEADER_LEN: usize = PROLOGUE_OFFSET + 8;
+/// Offset of the bytes of the prologue in the header of a words ring. They go up to the end of the header at most.
+pub const PROLOGUE_AT: usize = 1024;
+/// Page sizes, and header lengths, of words rings.
 pub const PAGES_OF_WORDS: core::ops::RangeInclusive<usize> = 4096..=65536;
 /// Offset of the position behind the last zeroed byte in the header of a words ring.
 const ZEROED_OFFSET: usize = 72;
@@ -349,6 +358,7 @@ impl Header {
         let raw = Raw { bytes, order };
         self.last_time = raw.u64(64);
         self.words = words_part(&Raw { bytes: image, order });
+        self.read_prologue(CheckedPosition(Raw { bytes: image, order }.u64(PROLOGUE_OFFSET)));
         self.pid = raw.u32(PID_OFFSET);
         self.tid = raw.u32(124);
         self.status = Status::from_code(raw.u32(128));
@@ -361,6 +371,29 @@ impl Header {
         let cleared = Shown::from_words(raw.u64(CLEARED_OFFSET), raw.u64(CLEARED_OFFSET + 8));
         (self.cleared, self.is_cleared_damaged) = (cleared.unwrap_or_default(), cleared.is_none());
         Ok(())
+    }
+
+    fn read_prologue(&mut self, word: CheckedPosition) {
+        // Then it is not known which positions the bytes have.
+        if self.words.is_begin_damaged {
+            return;
+        }
+        let from = self.prologue().start;
+        let room = self.header_len.saturating_sub(PROLOGUE_AT) as u64;
+        let is_possible = |end: &u64| (from + 1..=self.state.head()).contains(end) && end - from <= room;
+        self.words.prologue = word.position().filter(is_possible);
+        self.words.is_prologue_damaged = word != CheckedPosition::NOWHERE && self.words.prologue.is_none();
+    }
+
+    /// Positions of the prologue: the first frames of the history, which the header keeps. Empty without one.
+    pub fn prologue(&self) -> Range<u64> {
+        let from = self.words.begin.unwrap_or(0);
+        from..self.words.prologue.unwrap_or(from)
+    }
+
+    /// Whether the first frame of the history is there: in the ring, or in the prologue.
+    pub fn has_beginning(&self) -> bool {
+        self.kept() == 0 || self.prologue().contains(&0)
     }
 
     /// Whether statements are words in chunks.
@@ -416,7 +449,7 @@ const fn header_len(found: u16) -> usize {
 }
 
 fn words_part(raw: &Raw<'_>) -> WordsPart {
-    let begin = Begin(raw.u64(BEGIN_OFFSET));
+    let begin = CheckedPosition(raw.u64(BEGIN_OFFSET));
     WordsPart {
         zeroed: raw.u64(ZEROED_OFFSET),
         trim: Trim(raw.u64(TRIM_OFFSET)),
@@ -427,7 +460,9 @@ fn words_part(raw: &Raw<'_>) -> WordsPart {
         causes: Causes(raw.u32(CAUSES_OFFSET)),
         open_time: raw.u64(OPEN_TIME_OFFSET),
         begin: begin.position(),
-        is_begin_damaged: begin != Begin::NOWHERE && begin.position().is_none(),
+        is_begin_damaged: begin != CheckedPosition::NOWHERE && begin.position().is_none(),
+        prologue: None,
+        is_prologue_damaged: false,
         foreign_handlers: raw.u64(FOREIGN_HANDLERS_OFFSET),
         tasks: (raw.u32(TASKS_OFFSET), raw.u32(TASKS_OFFSET + 4)),
         pauses: core::array::from_fn(|index| {

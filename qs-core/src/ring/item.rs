@@ -32,6 +32,11 @@ pub enum Item<'a> {
         /// Sequence number of the last frame in the header.
         expected: u8,
     },
+    /// Behind the prologue, the ring has overwritten frames, as rings do. No frame before this one belongs to those behind it.
+    Overwritten {
+        /// Number of their bytes.
+        bytes: u64,
+    },
     /// More words were written than the ring had room for. Which of the newest words are older ones is not known. Earlier
     /// items are correct.
     Overrun,

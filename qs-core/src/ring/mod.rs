@@ -22,12 +22,12 @@ pub use flags::Flags;
 pub use header::{
     AHEAD, BARE_HEADER_LEN, BYTE_ORDER_MARK, CLEARED_OFFSET, HOSTED_HEADER_LEN, Header, HeaderError,
     LAYOUT_VERSION, MAGIC, MAX_SIZE, MIN_SIZE, MOVED_OFFSET, NAME_LEN, NEWEST_VERSION, OLDEST_VERSION,
-    PAGES_OF_WORDS, PAUSES_OFFSET, PID_OFFSET, SPARE_NUMBER, START_WALL_OFFSET, Status, WORDS_HEADER_LEN,
-    data_room, frame_room,
+    PAGES_OF_WORDS, PAUSES_OFFSET, PID_OFFSET, PROLOGUE_AT, PROLOGUE_OFFSET, SPARE_NUMBER, START_WALL_OFFSET,
+    Status, WORDS_HEADER_LEN, data_room, frame_room,
 };
 pub use item::Item;
 pub use raw::check_word;
 pub use reader::Reader;
 pub use repair::{HeaderDamage, repair};
 pub use repetition::{LineRange, Repetition};
-pub use state::{Begin, Causes, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Trim, WordsPart};
+pub use state::{Causes, CheckedPosition, Folded, MOVED_UNITS, PAUSES, Pause, Shown, State, Trim, WordsPart};

@@ -131,32 +131,32 @@ impl Shown {
     }
 }
 
-/// The begin word: where the history of a ring begins, because the ring file was emptied while the program ran. Bits 0..48
-/// are the position, the others a check of it.
+/// A position with a check of it. The begin word says where the history of a ring begins, because the ring file was emptied
+/// while the program ran; the prologue word says where the prologue ends. Bits 0..48 are the position, the others the check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Begin(pub u64);
+pub struct CheckedPosition(pub u64);
 
-impl Begin {
-    /// The file was not emptied.
-    pub const NOWHERE: Begin = Begin(0);
+impl CheckedPosition {
+    /// No position.
+    pub const NOWHERE: CheckedPosition = CheckedPosition(0);
 
     /// The word for this position.
-    pub const fn at(position: u64) -> Begin {
+    pub const fn at(position: u64) -> CheckedPosition {
         let position = position & State::HEAD_MASK;
-        Begin(position | Shown::check(position, 0) << 48)
+        CheckedPosition(position | Shown::check(position, 0) << 48)
     }
 
     /// The position, if the check matches it.
     pub const fn position(self) -> Option<u64> {
         let position = self.0 & State::HEAD_MASK;
-        match self.0 == Begin::at(position).0 {
+        match self.0 == CheckedPosition::at(position).0 {
             true => Some(position),
             false => None,
         }
     }
 }
 
-const _: () = assert!(Begin::at(0).0 != Begin::NOWHERE.0);
+const _: () = assert!(CheckedPosition::at(0).0 != CheckedPosition::NOWHERE.0);
 
 /// Known causes of losses, a bit each.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -268,6 +268,10 @@ pub struct WordsPart {
     pub begin: Option<u64>,
     /// The check of the begin word does not match.
     pub is_begin_damaged: bool,
+    /// Position behind the prologue, see [`Header::prologue`](super::Header::prologue). `None` without one.
+    pub prologue: Option<u64>,
+    /// The prologue word is not that of any prologue that the header has room for.
+    pub is_prologue_damaged: bool,
     /// Signals whose handlers were not installed through the C library: bit n-1 is signal n.
     pub foreign_handlers: u64,
     /// Async tasks that began and that ended in this ring, under all of its owners. Both are 0 in older rings.

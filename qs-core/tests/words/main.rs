@@ -1,6 +1,7 @@
 //! Words rings: everything that a recorder writes is read back exactly, at each of its steps and by any number of readers.
 
 mod model;
+mod prologue;
 
 use model::{Model, PAGE};
 use proptest::collection::vec;
@@ -55,9 +56,11 @@ struct Given {
 }
 
 impl Given {
-    fn take(&mut self, reader: &mut Reader<'_>) {
+    /// Takes the items up to what is overwritten behind the prologue. Returns the number of its bytes.
+    fn take(&mut self, reader: &mut Reader<'_>) -> Option<u64> {
         while let Some(item) = reader.next() {
             match item {
+                Item::Overwritten { bytes } => return Some(bytes),
                 Item::Statement(statement, _) => self.statements.push(statement),
                 Item::Value(found, _) => {
                     self.values += 1;
@@ -81,6 +84,7 @@ impl Given {
                 _ => self.losses += 1,
             }
         }
+        None
     }
 }
 

@@ -3,9 +3,11 @@
 
 #![allow(dead_code, reason = "two test programs use this file, each a part of it")]
 
+use qs_core::frame::FLAG;
 use qs_core::record::value::RecordedValue;
 use qs_core::record::words::{UNIT, UnitRepetition, Word, digits, word_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
+use qs_core::ring::{CheckedPosition, Header, PROLOGUE_AT, PROLOGUE_OFFSET};
 
 /// Length of the header: a page.
 pub const PAGE: usize = 4096;
@@ -402,6 +404,18 @@ impl Model {
         header.extend(&self.ring);
         header
     }
+}
+
+/// Copies the closed frames of an earlier image, of a ring that has overwritten nothing, into the prologue of a later one, as a
+/// recorder does. Returns false if no frame was closed.
+pub fn keep_prologue(early: &[u8], image: &mut [u8]) -> bool {
+    let closed = Header::parse(early).expect("a header").state.head() as usize;
+    let closed = &early[PAGE..][..closed.min(PAGE - PROLOGUE_AT)];
+    let Some(flag) = closed.iter().rposition(|byte| *byte == FLAG) else { return false };
+    image[PROLOGUE_AT..=PROLOGUE_AT + flag].copy_from_slice(&closed[..=flag]);
+    let word = CheckedPosition::at(flag as u64 + 1).0;
+    image[PROLOGUE_OFFSET..][..8].copy_from_slice(&word.to_ne_bytes());
+    true
 }
 
 /// Length of a chunk's head from this position on, so that its first word is aligned.

@@ -152,6 +152,8 @@ pub struct Activations<'c> {
     ended_early: usize,
     /// Calls that ended before the outermost open one began.
     ended: Vec<CallContent>,
+    /// Calls that began before what the ring has overwritten. When they ended is not known.
+    early: Vec<CallContent>,
     /// Open calls that format a value.
     formats: usize,
     /// Since when every statement was in such a call.
@@ -173,6 +175,7 @@ impl<'c> Activations<'c> {
             open: Vec::new(),
             ended_early: 0,
             ended: Vec::new(),
+            early: Vec::new(),
             formats: 0,
             formatting_since: None,
             reentries: Reentries::default(),
@@ -193,6 +196,11 @@ impl<'c> Activations<'c> {
         &self.ended
     }
 
+    /// What ran before the ring has overwritten something.
+    pub fn early(&self) -> &[CallContent] {
+        &self.early
+    }
+
     /// The next entry of the thread.
     pub fn take(&mut self, names: &Names, (handler, entry): (Handler, ThreadEntry)) {
         let statement = self.code.follow(names, &mut self.stack, (handler, entry));
@@ -210,6 +218,9 @@ impl<'c> Activations<'c> {
         }
         if statement.is_some() || left + self.stack.moves().entered > 0 {
             self.follow(left);
+        }
+        if entry == ThreadEntry::Overwritten {
+            self.early.append(&mut self.ended);
         }
         if let Some(statement) = statement {
             self.statement(statement);

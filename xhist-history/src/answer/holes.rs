@@ -67,7 +67,7 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize>
         let (depth, own) = (rows[at].depth, function(&rows[at]));
         let is_inside = |row: &Row| match &row.kind {
             RowKind::Statement(_) => row.depth > depth || row.depth == depth && function(row) == own,
-            RowKind::NotRecorded(_) | RowKind::Open(..) => false,
+            RowKind::NotRecorded(_) | RowKind::Open(..) | RowKind::Overwritten => false,
             _ => row.depth >= depth,
         };
         rows[..at].iter().rposition(|row| !is_inside(row)).map_or(0, |around| around + 1)

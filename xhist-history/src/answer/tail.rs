@@ -10,7 +10,7 @@ use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, RowKind, Wanted};
 use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
-use crate::model::{Item, Names, PanicPlace, What};
+use crate::model::{Gap, Item, Names, PanicPlace, What};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;
@@ -104,9 +104,11 @@ impl Tail {
         }
     }
 
-    /// Statements are missing before the next item.
-    pub fn gap(&mut self) {
-        self.add((Handler::default(), ThreadEntry::Gap));
+    /// Takes what is missing before the next item.
+    pub fn gap(&mut self, gap: &Gap) {
+        if let Some(entry) = ThreadEntry::of_gap(gap) {
+            self.add((Handler::default(), entry));
+        }
     }
 
     fn add(&mut self, item: (Handler, ThreadEntry)) {

@@ -23,6 +23,8 @@ const NAMED: usize = 4;
 const LOOP: u64 = u64::MAX - 1;
 /// The number of the call around what ran before the outermost open call.
 const BEFORE: u64 = u64::MAX;
+/// That of the call around what ran before the ring has overwritten something.
+const EARLY: u64 = u64::MAX - 2;
 
 /// Parts of the lines that suspects take at most, with the calls that lead to them: 3 of 4.
 const FOR_SUSPECTS: (usize, usize) = (3, 4);
@@ -73,6 +75,8 @@ pub enum RowKind {
     Later(u64, Vec<BodyId>),
     /// This number of statements, counted back, ran again.
     Repeated(u64),
+    /// The ring has overwritten what ran here.
+    Overwritten,
     /// Open calls that are not shown, and their functions.
     Open(usize, Vec<BodyId>),
     /// A frame of the panic that the history has no statement of.
@@ -90,13 +94,17 @@ pub struct Hole {
 
 /// The lines for this history, at most about as many as wanted.
 pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> Vec<Row> {
-    let mut before = FoldedCall::default();
-    before.id = BEFORE;
-    before.body = activations.ended().to_vec();
+    let around = |id, body: &[CallContent]| {
+        let mut call = FoldedCall::default();
+        (call.id, call.body) = (id, body.to_vec());
+        call
+    };
+    let (before, early) = (around(BEFORE, activations.ended()), around(EARLY, activations.early()));
     let functions = RefCell::default();
     let mut view = View {
         code,
         before: &before,
+        early: &early,
         open: activations.open(),
         shown: HashMap::new(),
         islands: HashMap::new(),
@@ -132,6 +140,8 @@ struct View<'v> {
     code: &'v Code,
     /// What ran before the outermost open call.
     before: &'v FoldedCall,
+    /// What ran before the ring has overwritten something. Only suspects in it are shown.
+    early: &'v FoldedCall,
     open: &'v [FoldedCall],
     /// Parts shown of each call, the newest; the others are folded.
     shown: HashMap<u64, usize>,
@@ -164,6 +174,10 @@ struct RowChoice {
 impl View<'_> {
     fn draw(&self) -> Drawn {
         let mut drawn = Drawn::default();
+        if self.islands.contains_key(&EARLY) {
+            self.tail(self.early, 0, 1, &mut drawn);
+            drawn.push(0, 1, RowKind::Overwritten);
+        }
         self.tail(self.before, 0, 1, &mut drawn);
         let mut depth = 0;
         let mut left_out: Vec<&FoldedCall> = Vec::new();
@@ -227,7 +241,7 @@ impl View<'_> {
         let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
         for since in reentries.chain(activations.handlers()).take(INTERRUPTIONS) {
             let mut path = Vec::new();
-            let calls = self.open.iter().rev().chain([self.before]);
+            let calls = self.open.iter().rev().chain([self.before, self.early]);
             let is_it =
                 |part: &CallContent| matches!(part, CallContent::Line { since: at, .. } if *at == since);
             if !calls.into_iter().any(|call| self.find(&call.body, call.id, &is_it, &mut path)) {
@@ -249,7 +263,7 @@ impl View<'_> {
 
     /// Parts of a call.
     fn len_of(&self, id: u64) -> usize {
-        self.open.iter().chain([self.before]).find_map(|call| call.len_of(id)).unwrap_or(0)
+        self.open.iter().chain([self.before, self.early]).find_map(|call| call.len_of(id)).unwrap_or(0)
     }
 
     /// Shows suspects where they ran last, each with the statements that led to it, while there is room.
@@ -258,7 +272,7 @@ impl View<'_> {
         for suspect in self.wanted.suspects {
             let place = (suspect.file, suspect.line);
             let mut path = Vec::new();
-            let calls = self.open.iter().rev().chain([self.before]);
+            let calls = self.open.iter().rev().chain([self.before, self.early]);
             let is_it = |part: &CallContent| match part {
                 CallContent::Line { statement, .. } => {
                     let (file, span) = self.code.place(*statement);

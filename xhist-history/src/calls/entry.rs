@@ -28,6 +28,8 @@ pub enum ThreadEntry {
     Task(TaskMark),
     /// Entries are missing.
     Gap,
+    /// The ring has overwritten any number of entries, so no call before this is known to be open.
+    Overwritten,
     /// What shows no call.
     Other,
 }
@@ -56,8 +58,16 @@ impl ThreadEntry {
 
     /// What a ring yields next: what is missing, then the item.
     pub fn all(gap: &Gap, item: Option<&Item>) -> impl Iterator<Item = ThreadEntry> + use<> {
-        let gap = (!gap.is_empty()).then_some(ThreadEntry::Gap);
-        gap.into_iter().chain(item.map(|item| ThreadEntry::of(&item.what)))
+        let item = item.map(|item| ThreadEntry::of(&item.what));
+        ThreadEntry::of_gap(gap).into_iter().chain(item)
+    }
+
+    /// Of what is missing; `None` if nothing is.
+    pub fn of_gap(gap: &Gap) -> Option<ThreadEntry> {
+        match gap.is_overwritten() {
+            true => Some(ThreadEntry::Overwritten),
+            false => (!gap.is_empty()).then_some(ThreadEntry::Gap),
+        }
     }
 }
 
@@ -69,7 +79,8 @@ impl CallStack {
         }
         self.moves.clear();
         // Only statements know their interrupt, and a loss has no place.
-        if self.interrupts.is_empty() && entry != ThreadEntry::Gap {
+        let is_missing = matches!(entry, ThreadEntry::Gap | ThreadEntry::Overwritten);
+        if self.interrupts.is_empty() && !is_missing {
             self.go_to(handler);
         }
         self.moves.of_handlers = self.moves.left.len();
@@ -78,6 +89,7 @@ impl CallStack {
             ThreadEntry::Panic => self.panic(),
             ThreadEntry::Task(mark) => self.moves.cancelled = self.task(mark),
             ThreadEntry::Gap => self.gap(),
+            ThreadEntry::Overwritten => self.forget(),
             ThreadEntry::Statement(_) | ThreadEntry::Signal(_) | ThreadEntry::Other => {}
         }
         &self.moves

@@ -83,6 +83,7 @@ pub fn entry(word: &str) -> ThreadEntry {
     match word {
         "p" => ThreadEntry::Panic,
         "gap" => ThreadEntry::Gap,
+        "overwritten" => ThreadEntry::Overwritten,
         line => ThreadEntry::Statement(Statement { file: 1, line: line.parse().unwrap() }),
     }
 }

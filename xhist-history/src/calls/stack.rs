@@ -159,6 +159,18 @@ impl CallStack {
         self.has_gap = true;
     }
 
+    /// Any number of entries is missing here. What is open behind them may be another call of the same function, so every call
+    /// is left, how is not known.
+    pub(super) fn forget(&mut self) {
+        (self.floors, self.interrupts) = (Vec::new(), Vec::new());
+        self.leave_above(0, false);
+        self.moves.left.iter_mut().for_each(|left| left.exit = Exit::Unknown);
+        self.panics.forget();
+        let moves = std::mem::take(&mut self.moves);
+        let (panics, next_id) = (std::mem::take(&mut self.panics), self.next_id);
+        *self = CallStack { moves, panics, next_id, ..CallStack::new(&self.structure) };
+    }
+
     /// The topmost activation of a body from which a statement can be reached.
     pub(super) fn find(&self, body: BodyId, id: StatementId) -> Option<Found> {
         let mut at = self.top_of[body.0 as usize];

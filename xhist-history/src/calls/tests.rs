@@ -84,6 +84,24 @@ fn g
 }
 
 #[test]
+fn no_call_is_open_behind_what_is_overwritten() {
+    let outline = "\
+fn main
+  s f
+  s g
+fn f
+  s g
+  s
+fn g
+  s";
+    // A gap of a few entries leaves what the same call can go on with. Behind an overwritten part that may be another call.
+    assert_eq!(tree(outline, "2 5 8 gap 6 3"), "main(f(g?))");
+    assert_eq!(tree(outline, "2 5 8 overwritten 6 3"), "main(f(g#)#)# f^ main^");
+    // A panic before it did not end the thread.
+    assert_eq!(tree(outline, "2 5 p overwritten 6"), "main(f#)# f^");
+}
+
+#[test]
 fn two_calls_in_one_expression() {
     let outline = "\
 fn main
@@ -597,7 +615,8 @@ proptest::proptest! {
         let (outline, _) = print(&functions);
         let words = stream.iter().map(|byte| match byte {
             250.. => "p".to_owned(),
-            240.. => "gap".to_owned(),
+            245.. => "gap".to_owned(),
+            240.. => "overwritten".to_owned(),
             byte => (byte % 40).to_string(),
         });
         tree(&outline, &words.collect::<Vec<_>>().join(" "));

@@ -10,6 +10,7 @@ use qs_core::ring::{self, Flags, Header, Reader, Shown};
 use super::frame_kind::{FrameKind, frame_kind};
 use super::records::SharedRecords;
 use super::repetition::Expander;
+use super::stamps::next_time;
 use crate::model::{Gap, Item, What};
 use crate::ring::{Clock, RingSnapshot, add_missing};
 
@@ -264,6 +265,9 @@ impl<'a> RingEvents<'a> {
                 | ring::Item::Torn { .. }
                 | ring::Item::Overrun
                 | ring::Item::Missing(_) => {}
+                ring::Item::Overwritten { .. } => {
+                    self.clock = Clock::starting_at(next_time(self.reader.clone()));
+                }
                 ring::Item::Statement(statement, stamp) => {
                     let interrupt = self.reader.interrupt();
                     self.expander.push(statement, interrupt);

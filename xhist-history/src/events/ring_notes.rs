@@ -133,7 +133,7 @@ pub fn report_empty(
         report_dropped(&placed.ring, notes);
         let gap = ring::whole_frames(snapshot, &mut |_| false);
         if !gap.is_empty() {
-            notes.loss(format_args!("{}: {gap}", placed.ring));
+            notes.missing(&gap, format_args!("{}: {gap}", placed.ring));
         }
     }
 }

@@ -4,6 +4,7 @@ use qs_core::ring::{Item, Shown};
 
 use super::frame_kind::{FrameKind, frame_kind};
 use super::ring_events::ring_expander;
+use super::stamps::note_time;
 use crate::ring::{Anchor, RingSnapshot};
 
 /// The result of a first pass.
@@ -32,49 +33,44 @@ pub fn survey(ring: &RingSnapshot<'_>, longest: u64) -> Survey {
     let mut expander = ring_expander(longest);
     let mut anchor = Anchor::default();
     let mut survey = Survey::default();
+    let mut start = None;
     while let Some(item) = reader.next() {
-        let stamp = match item {
-            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Overrun | Item::Missing(_) => {
-                continue;
+        note_time(&item, &header, &mut anchor);
+        match item {
+            Item::Damaged(_) | Item::Cut { .. } | Item::Torn { .. } | Item::Overrun | Item::Missing(_) => {}
+            // The clock is followed from the start of the thread, and behind this from another stamp.
+            Item::Overwritten { .. } => {
+                let known = Some(header.start_time).filter(|start| *start > 0);
+                start = Some(known.or_else(|| anchor.first(0)));
+                anchor = Anchor::default();
             }
             Item::Repetition(again) => {
                 let written_out = expander.expanded(again.statements, again.times).unwrap_or(0);
                 survey.entries += written_out;
                 survey.frames += written_out;
-                continue;
             }
-            Item::Statement(statement, stamp) => {
+            Item::Statement(statement, _) => {
                 expander.push(statement, 0);
                 survey.entries += 1;
-                stamp
+                survey.frames += 1;
             }
-            Item::Task(_, stamp) | Item::Value(_, stamp) => stamp,
+            Item::Task(..) | Item::Value(..) => survey.frames += 1,
             Item::Frame(frame) => {
-                let kind = frame_kind(&frame, header.record_base, header.time_width > 0);
-                survey.frame(kind, &mut anchor);
-                kind.stamp()
+                survey.frame(frame_kind(&frame, header.record_base, header.time_width > 0));
+                survey.frames += 1;
             }
-        };
-        survey.frames += 1;
-        if let Some(stamp) = stamp {
-            anchor.stamp(stamp);
         }
     }
     survey.shown = reader.shown();
-    survey.first_time = anchor.first(header.last_time);
+    survey.first_time = start.unwrap_or_else(|| anchor.first(header.last_time));
     survey
 }
 
 impl Survey {
     /// Counts a frame.
-    fn frame(&mut self, kind: FrameKind, anchor: &mut Anchor) {
+    fn frame(&mut self, kind: FrameKind) {
         match kind {
-            FrameKind::Silent | FrameKind::Handler(_) => return,
-            FrameKind::Until(full) => {
-                anchor.stamp(full as u32);
-                return anchor.fix(full);
-            }
-            FrameKind::Time(full) => return anchor.full(full),
+            FrameKind::Silent | FrameKind::Handler(_) | FrameKind::Until(_) | FrameKind::Time(_) => return,
             FrameKind::Panic(_)
             | FrameKind::Signal(..)
             | FrameKind::Mark(..)

@@ -105,6 +105,9 @@ pub struct Gap {
     pub damaged: Option<Damaged>,
     /// Bytes of the ring that the image does not hold.
     pub cut_bytes: u64,
+    /// Bytes that the ring has overwritten between the prologue and what it still has. That is not a loss: a ring forgets what
+    /// is old.
+    pub overwritten_bytes: u64,
     /// The newest frame is not the one that the ring's header counted last.
     pub torn: bool,
     /// More words were written than the ring had room for: the newest are not certain.
@@ -142,7 +145,7 @@ impl Gap {
 
     /// Adds another gap.
     pub fn add(&mut self, other: Gap) {
-        let Gap { overtaken, missing_frames, damaged, cut_bytes, torn, overrun } = other;
+        let Gap { overtaken, missing_frames, damaged, cut_bytes, overwritten_bytes, torn, overrun } = other;
         if let Some(other) = overtaken {
             let overtaken = self.overtaken.get_or_insert(Overtaken { bytes: 0, entries: 0 });
             overtaken.bytes += other.bytes;
@@ -158,6 +161,7 @@ impl Gap {
         }
         self.missing_frames += missing_frames;
         self.cut_bytes += cut_bytes;
+        self.overwritten_bytes += overwritten_bytes;
         self.torn |= torn;
         self.overrun |= overrun;
     }
@@ -165,6 +169,16 @@ impl Gap {
     /// Whether nothing is missing.
     pub fn is_empty(&self) -> bool {
         *self == Gap::default()
+    }
+
+    /// Whether anything is missing that a ring of this size should have.
+    pub fn is_loss(&self) -> bool {
+        !Gap { overwritten_bytes: 0, ..self.clone() }.is_empty()
+    }
+
+    /// Whether the ring has forgotten what ran here, so that which calls ended here is not known.
+    pub fn is_overwritten(&self) -> bool {
+        self.overwritten_bytes > 0
     }
 }
 
@@ -196,6 +210,10 @@ impl fmt::Display for Gap {
             write!(f, "{separator}{} bytes of the ring not in the image", self.cut_bytes)?;
             separator = ", ";
         }
+        if self.overwritten_bytes > 0 {
+            write!(f, "{separator}{} bytes of statements are overwritten", self.overwritten_bytes)?;
+            separator = ", ";
+        }
         if self.torn {
             write!(f, "{separator}newest frame not whole")?;
             separator = ", ";
@@ -219,15 +237,25 @@ mod tests {
     fn a_gap_says_everything_that_is_missing() {
         let damaged = Some(Damaged { pieces: 2, bytes: 30, first: "8 bytes at offset 4".into() });
         let overtaken = Some(Overtaken { bytes: 5, entries: 4 });
-        let gap = Gap { overtaken, missing_frames: 1, damaged, cut_bytes: 9, torn: true, overrun: true };
+        let gap = Gap {
+            overtaken,
+            missing_frames: 1,
+            damaged,
+            cut_bytes: 9,
+            overwritten_bytes: 7,
+            torn: true,
+            overrun: true,
+        };
         assert_eq!(
             gap.to_string(),
             "overtaken: 5 bytes (about 4 entries) were overwritten before they were read, \
              30 bytes damaged in 2 pieces (first: 8 bytes at offset 4), 1 frame missing, \
-             9 bytes of the ring not in the image, newest frame not whole, a thread recorded more between two checks \
+             9 bytes of the ring not in the image, 7 bytes of statements are overwritten, newest frame not whole, a thread recorded more between two checks \
              than its ring keeps free, so what it did last is not certain"
         );
-        assert!(Gap::default().is_empty() && !gap.is_empty());
+        assert!(Gap::default().is_empty() && !gap.is_empty() && gap.is_loss());
+        let overwritten = Gap { overwritten_bytes: 7, ..Gap::default() };
+        assert!(!overwritten.is_empty() && !overwritten.is_loss());
         let mut sum = Gap::default();
         sum.add(gap.clone());
         assert_eq!(sum, gap);

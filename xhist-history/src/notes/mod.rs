@@ -7,7 +7,7 @@ use std::io::{self, ErrorKind, Write};
 
 use anstyle::{AnsiColor, Style};
 
-use crate::model::visible;
+use crate::model::{Gap, visible};
 use crate::typed;
 pub use exit_code::ExitCode;
 
@@ -45,6 +45,14 @@ impl<'w> Notes<'w> {
         self.losses += 1;
         if self.losses <= MAX_LOSSES {
             self.line(WARNING, "lost: ", text);
+        }
+    }
+
+    /// Something is missing in a ring. What it has overwritten is not a loss.
+    pub fn missing(&mut self, gap: &Gap, text: Arguments<'_>) {
+        match gap.is_loss() {
+            true => self.loss(text),
+            false => self.note(text),
         }
     }
 

@@ -75,12 +75,14 @@ impl<'o> RecordingBuilder<'o> {
         let interrupt = event.item.as_ref().map_or(0, |item| item.interrupt);
         let map = context.maps.of(ring).0;
         self.structures.entry(map).or_insert_with(|| context.structures.of(context.maps.of(ring)));
-        if !event.gap.is_empty() {
+        if let Some(gap) = ThreadEntry::of_gap(&event.gap) {
             let text = event.gap.to_string();
-            context.notes.loss(format_args!("{ring}: {text}"));
-            recording.losses.push(format!("{ring}: {text}"));
+            context.notes.missing(&event.gap, format_args!("{ring}: {text}"));
+            if event.gap.is_loss() {
+                recording.losses.push(format!("{ring}: {text}"));
+            }
             let lane = self.lanes.of(recording, ring, interrupt);
-            lane.take(recording, Handler::default(), ThreadEntry::Gap);
+            lane.take(recording, Handler::default(), gap);
             if !is_skipped {
                 let id = lane.id;
                 let step = push_event(recording, id, EventKind::Gap, ("gap", &text), Vec::new());
@@ -88,6 +90,7 @@ impl<'o> RecordingBuilder<'o> {
             }
         }
         let Some(item) = &event.item else { return };
+        self.tasks.gap(ring, &event.gap);
         let task = self.tasks.take(ring, item, context.maps);
         let step = match &item.what {
             What::Statement { file, line } => {

@@ -259,9 +259,9 @@ impl NewestEntries {
 const BEFORE: &str = "before the entries shown";
 
 impl Ring {
-    /// Reports what is missing at a place that is not shown.
+    /// Reports what is lost at a place that is not shown.
     fn report_gap(&self, event: &Merged, place: &str, notes: &mut Notes<'_>) {
-        if !event.gap.is_empty() {
+        if event.gap.is_loss() {
             notes.loss(format_args!("{self}: {}, {place}", event.gap));
         }
     }

@@ -53,6 +53,9 @@ impl Wrong {
         if header.words.is_begin_damaged {
             self.say("its header is damaged where it says where the history begins, so all of it is shown");
         }
+        if header.words.is_prologue_damaged {
+            self.say("its header is damaged where it says how much of the first statements it keeps, so they are not shown");
+        }
         if header.state.0 >> 53 & 0x7 != 0 {
             self.say("the state word of its header is damaged");
         }

@@ -6,9 +6,11 @@
 //! the folded word changes. When one of them changed, the open frame is left for the next look. In a words ring, the
 //! repetition and the trim word take the place of the folded word.
 
+use std::ops::Range;
+
 use qs_core::record::Numbers;
 use qs_core::record::words::{REPETITION, UnitRepetition};
-use qs_core::ring::{Folded, Header, Shown, State, Trim, WORDS_HEADER_LEN, frame_room};
+use qs_core::ring::{Folded, Header, PROLOGUE_AT, Shown, State, Trim, WORDS_HEADER_LEN, frame_room};
 
 use super::clock::Clock;
 use super::locate::{Placed, describe};
@@ -87,6 +89,7 @@ impl RingFollower {
         let after_again = self.again(&before, read);
         let after = self.header(read)?;
         self.safe = after.kept();
+        self.copy_prologue(&before, &after, read);
         let header = &mut self.placed.header;
         let is_still = changing(&before, before_again) == changing(&after, after_again);
         self.is_folding = false;
@@ -197,6 +200,16 @@ impl RingFollower {
             }
             at += len as u64;
         }
+    }
+
+    /// Copies the prologue, if any of it was not read yet. The recorder may have kept it during this look.
+    fn copy_prologue(&mut self, before: &Header, after: &Header, read: ReadAt<'_>) {
+        let Range { start, end } = after.prologue();
+        let place = PROLOGUE_AT..PROLOGUE_AT + (end - start) as usize;
+        let is_known = self.from < end && end <= before.state.head() && before.start_time == after.start_time;
+        let image = self.image.get_mut(place).filter(|_| is_known);
+        let is_read = image.is_some_and(|bytes| read(self.placed.ring.offset + PROLOGUE_AT, bytes));
+        self.placed.header.words.prologue = after.words.prologue.filter(|_| is_read);
     }
 
     /// `unread` are the bytes that earlier threads wrote into this ring since the last look.

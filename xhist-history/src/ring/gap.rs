@@ -12,6 +12,7 @@ pub fn add_missing(gap: &mut Gap, item: &Item<'_>) {
         Item::Damaged(damage) => gap.add_damage(damage.len, damage),
         Item::Cut { missing } => gap.cut_bytes += missing,
         Item::Torn { .. } => gap.torn = true,
+        Item::Overwritten { bytes } => gap.overwritten_bytes += bytes,
         Item::Overrun => gap.overrun = true,
         Item::Statement(..) | Item::Task(..) | Item::Value(..) | Item::Repetition(_) => {}
     }

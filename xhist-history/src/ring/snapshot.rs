@@ -42,7 +42,7 @@ impl<'a> RingSnapshot<'a> {
 
     /// A reader at its start.
     pub fn reader(&self) -> Reader<'a> {
-        let reader = Reader::resume(self.header, self.image, self.from, self.safe, self.shown);
+        let reader = Reader::with_prologue(self.header, self.image, self.from, self.safe, self.shown);
         let reader = reader.with_numbers(self.numbers);
         if self.is_folding { reader.without_open_words() } else { reader }
     }

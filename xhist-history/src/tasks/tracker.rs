@@ -13,7 +13,7 @@ use qs_core::record::{TaskMark, TaskStep};
 
 use super::lines::{LineLookup, LinePlace};
 use crate::map::Maps;
-use crate::model::{CancelledTasks, Item, LiveTask, Ring, TaskAround, TaskLink, TaskSummary, What};
+use crate::model::{CancelledTasks, Gap, Item, LiveTask, Ring, TaskAround, TaskLink, TaskSummary, What};
 use crate::options::ReadOptions;
 
 /// Statements of a task that are kept.
@@ -124,6 +124,14 @@ impl TaskTracker {
     /// Whether the program records tasks.
     pub fn has_marks(&self) -> bool {
         self.has_marks
+    }
+
+    /// Takes what is missing in a ring. Tasks that it ran last may have ended where it has overwritten entries.
+    pub fn gap(&mut self, ring: &Ring, gap: &Gap) {
+        if gap.is_overwritten() {
+            self.threads.remove(&ring.number);
+            self.tasks.retain(|_, task| task.thread != ring.number);
+        }
     }
 
     /// Takes what a ring yields next. Returns the number of the task that it belongs to.

@@ -175,7 +175,7 @@ fn chosen<'p>(side: Side, all: &[&'p Placed], choice: &ThreadChoice) -> Result<V
 
 /// A thread of these rings: its own, and those of its handlers.
 fn thread(place: usize, rings: &[&Placed]) -> SideThread {
-    let is_cut = |placed: &Placed| placed.header.kept() > 0 || placed.header.cleared.position > 0;
+    let is_cut = |placed: &Placed| !placed.header.has_beginning() || placed.header.cleared.position > 0;
     let Placed { header, ring, .. } = rings[0];
     let limits = Limits {
         is_cut: is_cut(rings[0]),

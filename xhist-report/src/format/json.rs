@@ -210,6 +210,8 @@ enum JsonLine<'a> {
         missing_frames: u64,
         damaged_bytes: u64,
         cut_bytes: u64,
+        #[serde(skip_serializing_if = "super::json_findings::is_zero")]
+        overwritten_bytes: u64,
         torn: bool,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
         overrun: bool,
@@ -514,6 +516,7 @@ impl Format for Json {
             missing_frames: gap.missing_frames,
             damaged_bytes: gap.damaged.as_ref().map_or(0, |damaged| damaged.bytes),
             cut_bytes: gap.cut_bytes,
+            overwritten_bytes: gap.overwritten_bytes,
             torn: gap.torn,
             overrun: gap.overrun,
             overtaken_bytes: gap.overtaken.as_ref().map(|overtaken| overtaken.bytes),

@@ -23,7 +23,7 @@ struct JsonEvidenceLine<'a> {
     source: Option<&'a str>,
 }
 
-fn is_zero(number: &u64) -> bool {
+pub(super) fn is_zero(number: &u64) -> bool {
     *number == 0
 }
 

@@ -219,19 +219,21 @@ impl Report for AnswerReport<'_> {
 
     fn step(&mut self, step: Step<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         let Step::Event(ring, event) = step else { return Ok(()) };
-        if !event.gap.is_empty() {
+        if event.gap.is_loss() {
             context.notes.loss(format_args!("{ring}: {}", event.gap));
             self.gap.add(event.gap.clone());
         }
         self.locks.take(ring, event, context);
+        self.tasks.gap(ring, &event.gap);
+        if let (None, Some(tail)) = (&event.item, self.tails.get_mut(&ring.number)) {
+            tail.gap(&event.gap);
+        }
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
             if self.candidates.contains(&ring.number) {
                 let tail = self.tails.entry(ring.number).or_default();
-                if !event.gap.is_empty() {
-                    tail.gap();
-                }
+                tail.gap(&event.gap);
                 tail.push(item, self.items);
             }
         }

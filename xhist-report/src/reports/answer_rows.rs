@@ -208,6 +208,9 @@ impl Cells {
                 let open = count(*calls, "open call");
                 folded(String::new(), format!("{open} of {}{more}", names.join(", ")))
             }
+            RowKind::Overwritten => {
+                folded(String::new(), "what ran here is overwritten in the ring".to_owned())
+            }
             RowKind::NotRecorded(hole) => return Err(hole),
         })
     }

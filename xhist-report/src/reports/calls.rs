@@ -94,7 +94,7 @@ impl<'o> Calls<'o> {
         }
         let Some(thread) = &mut self.thread else { return Ok(()) };
         if !event.gap.is_empty() {
-            context.notes.loss(format_args!("{ring}: {}", event.gap));
+            context.notes.missing(&event.gap, format_args!("{ring}: {}", event.gap));
         }
         let (map, names) = context.maps.of(ring);
         let Some(structure) = self.structures.get(&map).filter(|structure| structure.has_calls()) else {
@@ -135,7 +135,9 @@ impl<'o> Calls<'o> {
                     self.statements = self.statements.saturating_add(all);
                     tree.repetition(stack, statements, times, &mut take)?;
                 }
-                ThreadEntry::Gap => tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?,
+                ThreadEntry::Gap | ThreadEntry::Overwritten => {
+                    tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?
+                }
                 ThreadEntry::Panic => {
                     tree.note(NoteKind::Panic, "panicked here".to_owned(), &mut take)?;
                 }

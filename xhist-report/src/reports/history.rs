@@ -70,7 +70,10 @@ impl EntryWriter {
             }
         }
         let Some(item) = &event.item else { return Ok(()) };
-        let task = self.tasks.as_mut().and_then(|tasks| tasks.take(ring, item, context.maps));
+        let task = self.tasks.as_mut().and_then(|tasks| {
+            tasks.gap(ring, &event.gap);
+            tasks.take(ring, item, context.maps)
+        });
         if matches!(item.what, What::Task(_)) {
             let cancelled = self.tasks.as_mut().and_then(TaskTracker::take_cancelled);
             return match cancelled.filter(|_| self.skip == 0) {
@@ -182,9 +185,10 @@ impl EntryWriter {
 
     fn report_gap(&self, ring: &Ring, gap: &Gap, has_entry: bool, notes: &mut Notes<'_>) {
         match (self.skip, has_entry) {
-            (1.., _) => notes.loss(format_args!("{ring}: {gap}, before the entries shown")),
-            (0, true) => notes.loss(format_args!("{ring}: {gap}, before entry {}", self.number + 1)),
-            (0, false) => notes.loss(format_args!("{ring}: {gap}, after entry {}", self.number)),
+            (1.., _) if !gap.is_loss() => {}
+            (1.., _) => notes.missing(gap, format_args!("{ring}: {gap}, before the entries shown")),
+            (0, true) => notes.missing(gap, format_args!("{ring}: {gap}, before entry {}", self.number + 1)),
+            (0, false) => notes.missing(gap, format_args!("{ring}: {gap}, after entry {}", self.number)),
         }
     }
 }

@@ -52,7 +52,7 @@ impl Report for Hotspots<'_> {
     }
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
-        self.gaps.values().for_each(|(ring, gap)| context.notes.loss(format_args!("{ring}: {gap}")));
+        self.gaps.values().for_each(|(ring, gap)| context.notes.missing(gap, format_args!("{ring}: {gap}")));
         let mut format = self.options.make_format();
         let complete = context.notes.finish() == ExitCode::Complete;
         format.start(&Opening { rings: &self.rings, entries: 0 }, context.out)?;

@@ -124,7 +124,8 @@ impl<'o> Order<'o> {
         let thread = self.threads.entry(ring.number);
         let (_, thread) = thread.or_insert_with(|| (index, ThreadOrder::new(program, ring.thread())));
         if !event.gap.is_empty() {
-            context.notes.loss(format_args!("{ring}: {}, after entry {}", event.gap, self.number));
+            let text = format_args!("{ring}: {}, after entry {}", event.gap, self.number);
+            context.notes.missing(&event.gap, text);
             thread.gap();
         }
         let Some(item) = &event.item else { return };

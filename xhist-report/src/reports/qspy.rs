@@ -42,7 +42,7 @@ impl Report for QspyLines<'_> {
             // Without any good frame there is nothing more to report.
             Step::StreamEnd if session.has_started() => session.report_cut("", true, context.notes),
             Step::Missing(ring, gap) if !gap.is_empty() => {
-                context.notes.loss(format_args!("{ring}: {gap}"));
+                context.notes.missing(&gap, format_args!("{ring}: {gap}"));
             }
             _ => {}
         }

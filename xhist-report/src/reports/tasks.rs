@@ -37,8 +37,9 @@ impl Report for Tasks<'_> {
     fn step(&mut self, step: Step<'_>, context: &mut Context<'_, '_>) -> io::Result<()> {
         let Step::Event(ring, event) = step else { return Ok(()) };
         if !event.gap.is_empty() {
-            context.notes.loss(format_args!("{ring}: {}", event.gap));
+            context.notes.missing(&event.gap, format_args!("{ring}: {}", event.gap));
         }
+        self.tracker.gap(ring, &event.gap);
         if let Some(item) = &event.item {
             self.tracker.take(ring, item, context.maps);
         }

@@ -54,7 +54,7 @@ impl FailureHistory {
         let snapshots: Vec<RingSnapshot<'_>> =
             placed.iter().map(|placed| RingSnapshot::whole(placed, image)).collect();
         let mut history = Reading::new(code);
-        let mut is_whole = thread.header.kept() == 0;
+        let mut is_whole = thread.header.has_beginning();
         read_items(&placed, &snapshots, 0, &mut |gap, item| {
             // The newest entry of a program that was killed.
             is_whole &= Gap { torn: false, ..gap.clone() }.is_empty();

@@ -15,6 +15,7 @@ mod loops;
 mod maps;
 mod marks;
 mod order;
+mod prologue;
 mod property;
 mod qs;
 mod runs;

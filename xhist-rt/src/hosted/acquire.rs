@@ -56,7 +56,7 @@ fn without_ring() -> Option<&'static Slot> {
 /// Makes the ring of a slot that the calling thread alone has. `None` without memory for it.
 fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
     slot.map_track()?;
-    let region = mirror::map(config.size as usize, header_len())?;
+    let region = mirror::map(config.size as usize, header_len(config.size))?;
     let number = slot.number();
     owner::set_owner();
     match file::get() {
@@ -173,6 +173,7 @@ unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
     // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
     unsafe {
         lay_out_header(header, number, config);
+        let header = (header, header_len(config.size));
         let (mut writer, place) =
             WordsWriter::init(header, region.data(), region.size(), stamp::now(), executed(config));
         if config.frames != Frames::Packed {
@@ -194,7 +195,13 @@ unsafe fn lay_out_header(header: *mut HostedHeader, number: usize, config: &Conf
     unsafe {
         (*header).number = number as u16;
         (*header).set_lane(0, 0);
-        (*header).init(header_len(), config.size, time_width, clock_flag | order_flag, map_hash(config));
+        (*header).init(
+            header_len(config.size),
+            config.size,
+            time_width,
+            clock_flag | order_flag,
+            map_hash(config),
+        );
         set_facts(&*header);
         (*header).pid = sys::pid();
         (*header).tid = sys::tid();

@@ -155,6 +155,7 @@ pub(crate) extern "C" fn on_fork_in_child() {
 /// memory: a signal handler that forks may have interrupted a statement.
 fn leave_rings_to_parent() {
     SLOTS.iter().filter_map(Slot::region).for_each(|region| region.unshare::<HEADER>());
+    SLOTS.iter().filter_map(Slot::ring).for_each(HostedHeader::forget_prologue);
     let executed = EXECUTED.get();
     if let Some(config) = Config::get().filter(|_| !executed.is_null() && file::get().is_some()) {
         sys::unshare::<0>(executed, ExecutedBitmap::len(config.executed_slots));

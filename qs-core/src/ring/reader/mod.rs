@@ -9,7 +9,9 @@ mod words;
 use packed::PackedReader;
 use words::WordsReader;
 
-use super::header::Header;
+use core::ops::Range;
+
+use super::header::{Header, PROLOGUE_AT};
 use super::item::Item;
 use super::state::Shown;
 use crate::record::Numbers;
@@ -36,10 +38,27 @@ impl<'a> Reader<'a> {
     /// A reader of the items that were not shown yet. `from` is the position of a frame's start, see
     /// [`Reader::resume_from`]. Bytes before `safe` may have been overwritten while the image was made.
     pub fn resume(header: Header, image: &'a [u8], from: u64, safe: u64, shown: Shown) -> Reader<'a> {
+        Reader::of(header, image, &[], (from, safe, shown))
+    }
+
+    /// [`Reader::resume`], with the prologue before the frames that the ring still has. Between the two it yields
+    /// [`Item::Overwritten`] if any are missing. Each frame comes once.
+    pub fn with_prologue(header: Header, image: &'a [u8], from: u64, safe: u64, shown: Shown) -> Reader<'a> {
+        let Range { start, end } = header.prologue();
+        let prologue = image.get(PROLOGUE_AT..PROLOGUE_AT + (end - start) as usize);
+        Reader::of(header, image, prologue.unwrap_or(&[]), (from, safe, shown))
+    }
+
+    fn of(
+        header: Header,
+        image: &'a [u8],
+        prologue: &'a [u8],
+        (from, safe, shown): (u64, u64, Shown),
+    ) -> Reader<'a> {
         let bytes = image.get(header.header_len..).unwrap_or(&[]);
         let bytes = &bytes[..bytes.len().min(header.size)];
         Reader(match header.has_words() {
-            true => Form::Words(WordsReader::new(header, bytes, from, safe, shown)),
+            true => Form::Words(WordsReader::new(header, (prologue, bytes), from, safe, shown)),
             false => Form::Packed(PackedReader::new(header, bytes, from, safe, shown)),
         })
     }

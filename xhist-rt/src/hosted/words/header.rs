@@ -11,7 +11,7 @@ use crate::sync::{Word, fence};
 const VERSION: u8 = 4;
 /// Flag: statements are words.
 const FLAG_WORDS: u8 = layout::Flags::WORDS.0;
-/// Bytes of a header that are in use. The rest of its page is zero.
+/// Bytes of a header that are in use, without the prologue.
 pub(crate) const USED: usize = layout::WORDS_HEADER_LEN;
 
 /// The layout of a words ring's header, field for field.
@@ -64,7 +64,7 @@ pub(crate) struct HostedHeader {
     tasks: [AtomicU32; 2],
     /// Address of [`crate::value::types::anchor`] in the process, 0 = not known.
     anchor: Word,
-    /// [`layout::Begin`]: where the history begins if the ring file was emptied while the program ran.
+    /// [`layout::CheckedPosition`]: where the history begins if the ring file was emptied while the program ran.
     pub(super) begin: Word,
     pub(crate) start_time: u64,
     /// Readers write these two; see [`layout::Shown`].
@@ -74,6 +74,8 @@ pub(crate) struct HostedHeader {
     pub(super) pauses: [[Word; 4]; PAUSES],
     /// A copy of words that are moving, see [`super::pause`].
     pub(super) moved: [Word; MOVED_UNITS / 4],
+    /// [`layout::CheckedPosition`]: where the prologue ends, see [`super::prologue`]; 0 = no prologue.
+    pub(super) prologue: Word,
 }
 
 const _: () = {
@@ -108,6 +110,8 @@ const _: () = {
     assert!(offset_of!(HostedHeader, name) == 192);
     assert!(offset_of!(HostedHeader, pauses) == layout::PAUSES_OFFSET);
     assert!(offset_of!(HostedHeader, moved) == layout::MOVED_OFFSET);
+    assert!(offset_of!(HostedHeader, prologue) == layout::PROLOGUE_OFFSET);
+    assert!(USED <= layout::PROLOGUE_AT);
 };
 
 impl HostedHeader {
@@ -117,7 +121,7 @@ impl HostedHeader {
         self.magic.store(0);
         fence();
         let words = [&self.state, &self.last_time, &self.cleared, &self.trim, &self.open_time, &self.begin];
-        words.into_iter().chain([&self.shown[0]]).for_each(|word| word.store(0));
+        words.into_iter().chain([&self.prologue, &self.shown[0]]).for_each(|word| word.store(0));
         self.pauses.iter().for_each(|pause| pause[0].store(0));
         self.status.store(Status::Live.code(), Relaxed);
         // The first ring also counts for threads without rings, under each of its owners.
@@ -184,6 +188,11 @@ impl HostedHeader {
     /// Writes into the first ring that there are at least `rings` of them.
     pub(crate) fn count_rings(&self, rings: u16) {
         self.rings.fetch_max(rings, Relaxed);
+    }
+
+    /// The bytes of the prologue are gone.
+    pub(crate) fn forget_prologue(&self) {
+        self.prologue.store(0);
     }
 
     /// Sets the map that the program was instrumented with.

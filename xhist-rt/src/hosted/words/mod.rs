@@ -28,6 +28,7 @@ mod header;
 mod memory;
 mod overrun;
 mod pause;
+mod prologue;
 mod record;
 mod restructure;
 mod scan;

@@ -38,6 +38,7 @@ impl WordsWriter {
         let Some((first, lost)) = self.find_newest(end, room) else { return false };
         self.note_words(end);
         self.count_beyond_room(lost);
+        self.keep_prologue(end);
         // Readers find all words so far, and that they fill what was cleared.
         publish(&self.header().cleared, end);
         self.set_cleared(end);
@@ -51,6 +52,7 @@ impl WordsWriter {
     pub(super) fn restart_after_overrun(&mut self, end: u64, stamp: u64) -> Place {
         let size = self.memory.size as u64;
         self.count_overrun(end);
+        self.keep_prologue(end);
         // The missing sequence number shows that a frame is missing. A reader that starts there searches the end of a
         // frame.
         (self.head, self.seq) = (end + 1, self.seq.wrapping_add(1));

@@ -2,6 +2,7 @@
 
 mod model;
 mod program;
+mod prologue;
 
 use core::cell::{Cell, RefCell};
 use core::sync::atomic::Ordering::Relaxed;

@@ -7,12 +7,13 @@ use qs_core::record::EventKind;
 use qs_core::record::words::{
     FILLER_BYTES, HEAD, MAX_HEAD, MAX_TIMES, REPETITION, TAIL, UNIT, UnitRepetition,
 };
-use qs_core::ring::{Begin, State};
+use qs_core::ring::{CheckedPosition, State};
 
 use super::fold::{self, Tail};
 use super::frame;
 use super::header::HostedHeader;
 use super::memory::{MirroredMemory, publish, step};
+use super::prologue::Prologue;
 use crate::hosted::executed::ExecutedBitmap;
 
 /// Room for the end of a chunk and the head of the next one.
@@ -70,6 +71,7 @@ pub(crate) struct WordsWriter {
     /// Position behind the last byte that was cleared for words, as in the header; and the same without the slack.
     pub(super) cleared: u64,
     pub(super) cleared_for_words: u64,
+    pub(super) prologue: Prologue,
     /// The repetition between the previous chunk and the first word.
     pub(super) repetition: UnitRepetition,
     /// The newest stamp of a frame, and that of the open chunk, which may stay empty; 0 = not known.
@@ -93,12 +95,12 @@ impl WordsWriter {
     /// Begins the ring that the header lays out, and opens its first chunk. `stamp` is the full clock, 0 without one.
     ///
     /// # Safety
-    /// `header` was laid out by [`HostedHeader::init`] for `size` bytes and has no frames. `size` is a power of two,
-    /// at least 4,096. At `data`, which is aligned to 8 bytes, there are `2 * size` bytes, and the second half maps
-    /// the memory of the first. Header and bytes are valid for as long as the writer is used, and only its thread
-    /// writes them.
+    /// `header`, which has `header_len` bytes, was laid out by [`HostedHeader::init`] for `size` bytes and has no
+    /// frames. `size` is a power of two, at least 4,096. At `data`, which is aligned to 8 bytes, there are `2 * size`
+    /// bytes, and the second half maps the memory of the first. Header and bytes are valid for as long as the writer
+    /// is used, and only its thread writes them.
     pub(crate) unsafe fn init(
-        header: *mut HostedHeader,
+        (header, header_len): (*mut HostedHeader, usize),
         data: *mut u8,
         size: usize,
         stamp: u64,
@@ -114,6 +116,7 @@ impl WordsWriter {
             must_append_slowly: false,
             cleared: 0,
             cleared_for_words: 0,
+            prologue: Prologue::new(header_len, size),
             repetition: UnitRepetition::default(),
             stamp,
             open_time: 0,
@@ -397,9 +400,18 @@ impl WordsWriter {
     #[inline(never)]
     fn clear_to(&mut self, end: u64, to: u64) {
         let from = self.cleared.max(end);
+        if self.prologue.is_due(to) {
+            self.keep_prologue(from);
+        }
         publish(&self.header().cleared, to);
         self.memory.zero(from, to);
         self.set_cleared(to);
+    }
+
+    /// Keeps the prologue, unless that was done. Bytes up to position `written` were written so far.
+    pub(super) fn keep_prologue(&mut self, written: u64) {
+        // SAFETY: `init` got a header of the length that the prologue got, which only this thread writes.
+        unsafe { self.prologue.keep(self.memory, self.header, self.head, written) };
     }
 
     pub(super) const fn set_cleared(&mut self, to: u64) {
@@ -429,7 +441,8 @@ impl WordsWriter {
             0 => (end.next_multiple_of(8), end.next_multiple_of(8)),
             _ => ((end - kept) & !7, end),
         };
-        publish(&self.header().begin, Begin::at(first - PLAIN_HEAD).0);
+        publish(&self.header().begin, CheckedPosition::at(first - PLAIN_HEAD).0);
+        self.prologue.begin_again(first - PLAIN_HEAD, self.memory.size);
         for at in (first..end - kept).step_by(UNIT) {
             self.memory.put(at, FILLER_BYTES);
         }

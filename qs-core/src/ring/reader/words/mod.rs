@@ -6,14 +6,15 @@ mod open;
 mod pause;
 mod paused;
 mod place;
+mod prologue;
 mod stream;
 
 use self::paused::Paused;
-use self::place::{Ring, Span, Statements};
+use self::place::{Prologue, Ring, Span, Statements};
 use super::super::header::Header;
 use super::super::repetition::Repetition;
 use super::super::state::{PAUSES, Shown};
-use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, Frame, FrameEnd};
+use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, Frame, FrameEnd};
 use crate::record::chunk::{CUT_HEAD, ChunkHead, MAX_CUT, MAX_OPEN, unescaped};
 use crate::record::words::{self, Named, REPETITION};
 use crate::record::{EventKind, Numbers, TaskMark, XhistRecord};
@@ -28,6 +29,10 @@ pub(super) struct WordsReader<'a> {
     decoder: Decoder,
     /// Position of the next frame.
     at: u64,
+    /// Position behind the prologue at which reading goes on: frames before it are in the prologue.
+    tail: u64,
+    /// Position behind the prologue, until what was overwritten behind it is reported.
+    overwritten: Option<u64>,
     stage: WordsStage,
     skip_to_flag: bool,
     /// Position of the oldest byte, or of the first whole frame.
@@ -116,17 +121,25 @@ impl<'a> WordsReader<'a> {
     /// See [`Reader::resume`](super::Reader::resume). `bytes` are those behind the header.
     pub(super) fn new(
         header: Header,
-        bytes: &'a [u8],
+        (prologue, bytes): (&'a [u8], &'a [u8]),
         from: u64,
         safe: u64,
         shown: Shown,
     ) -> WordsReader<'a> {
-        let oldest = from.max(safe).max(header.kept());
+        let prologue = Prologue { from: header.prologue().start, bytes: prologue };
+        let tail = from.max(safe).max(header.kept());
+        let is_wanted = from.max(shown.position) < prologue.end() && !prologue.bytes.is_empty();
+        let (prologue, oldest) = match is_wanted {
+            true => (prologue, from.max(prologue.from)),
+            false => (Prologue::default(), tail),
+        };
         WordsReader {
-            ring: Ring { bytes, size: header.size as u64, numbers: Numbers::default() },
+            ring: Ring { bytes, size: header.size as u64, numbers: Numbers::default(), prologue },
             header,
             decoder: Decoder::new(),
             at: oldest,
+            tail: tail.max(prologue.end()),
+            overwritten: None,
             stage: WordsStage::Frames,
             // The ring file was emptied there, between two frames.
             skip_to_flag: oldest != from && Some(oldest) != header.words.begin,
@@ -385,18 +398,20 @@ impl<'a> WordsReader<'a> {
     /// Reads a frame and returns the item before its parts, if there is one. `None` at the end of the closed frames.
     fn next_frame(&mut self) -> Option<Option<WordsItem>> {
         let head = self.header.state.head();
+        self.leave_prologue();
         if self.at >= head {
-            return None;
+            return self.overwritten().map(Some);
         }
         let start = self.at;
-        let flag = match self.find_flag(start, head) {
+        let flag = match self.ring.find_flag(start, self.end_of_frames()) {
             Ok(Some(flag)) => flag,
+            Ok(None) if start < self.tail => return Some(Some(self.damaged_prologue())),
             Ok(None) => {
                 self.at = head;
                 if self.skip_to_flag {
                     self.oldest = head;
                 }
-                return None;
+                return self.overwritten().map(Some);
             }
             // The image ends here. Continue where the ring wraps.
             Err(cut) => {
@@ -411,7 +426,7 @@ impl<'a> WordsReader<'a> {
         self.at = flag + 1;
         if core::mem::take(&mut self.skip_to_flag) {
             self.oldest = self.at;
-            return Some(None);
+            return Some(self.overwritten());
         }
         self.start = start;
         self.item_position = start;
@@ -426,22 +441,6 @@ impl<'a> WordsReader<'a> {
             self.skip = 0;
         }
         Some(found)
-    }
-
-    /// Position of the next flag. `Err` with the position where the image ends before it.
-    fn find_flag(&self, from: u64, to: u64) -> Result<Option<u64>, u64> {
-        let mut at = from;
-        while at < to {
-            let slice = self.ring.slice(at, to);
-            if slice.is_empty() {
-                return Err(at);
-            }
-            if let Some(index) = slice.iter().position(|byte| *byte == FLAG) {
-                return Ok(Some(at + index as u64));
-            }
-            at += slice.len() as u64;
-        }
-        Ok(None)
     }
 
     /// Takes the sequence number of a valid frame. Returns the number of frames missing before it.

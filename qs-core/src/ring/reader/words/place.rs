@@ -1,5 +1,6 @@
 //! The bytes of a words ring by position.
 
+use crate::frame::FLAG;
 use crate::record::value::MAX_WORD;
 use crate::record::words::{FILLER_BYTES, Named, UNIT, Words, digit_of, word_len};
 use crate::record::{Numbers, Statement, TaskMark};
@@ -10,6 +11,30 @@ pub(super) struct Ring<'a> {
     pub(super) bytes: &'a [u8],
     pub(super) size: u64,
     pub(super) numbers: Numbers<'a>,
+    pub(super) prologue: Prologue<'a>,
+}
+
+/// The first bytes of the history, from the header. They have their positions still, so what reads by position need not know
+/// where a byte is from.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Prologue<'a> {
+    pub(super) from: u64,
+    pub(super) bytes: &'a [u8],
+}
+
+impl<'a> Prologue<'a> {
+    /// Position behind it.
+    pub(super) const fn end(&self) -> u64 {
+        self.from + self.bytes.len() as u64
+    }
+
+    /// Its bytes from a position on. `None` if the position is not in it.
+    fn rest(&self, position: u64) -> Option<&'a [u8]> {
+        match (self.from..self.end()).contains(&position) {
+            true => self.bytes.get((position - self.from) as usize..),
+            false => None,
+        }
+    }
 }
 
 /// A range of positions with words.
@@ -26,15 +51,37 @@ impl<'a> Ring<'a> {
     }
 
     pub(super) fn byte(&self, position: u64) -> Option<u8> {
-        self.bytes.get(self.index(position)).copied()
+        match self.prologue.rest(position) {
+            Some(rest) => rest.first().copied(),
+            None => self.bytes.get(self.index(position)).copied(),
+        }
     }
 
     /// The contiguous bytes from a position on. Empty if the image lacks them.
     pub(super) fn slice(&self, from: u64, to: u64) -> &'a [u8] {
+        if let Some(rest) = self.prologue.rest(from) {
+            return &rest[..rest.len().min(to.saturating_sub(from) as usize)];
+        }
         let start = self.index(from);
         let len = to.saturating_sub(from).min(self.size - start as u64) as usize;
         let bytes = self.bytes.get(start..).unwrap_or(&[]);
         &bytes[..bytes.len().min(len)]
+    }
+
+    /// Position of the next flag. `Err` with the position where the image ends before it.
+    pub(super) fn find_flag(&self, from: u64, to: u64) -> Result<Option<u64>, u64> {
+        let mut at = from;
+        while at < to {
+            let slice = self.slice(at, to);
+            if slice.is_empty() {
+                return Err(at);
+            }
+            if let Some(index) = slice.iter().position(|byte| *byte == FLAG) {
+                return Ok(Some(at + index as u64));
+            }
+            at += slice.len() as u64;
+        }
+        Ok(None)
     }
 
     /// Copies the available bytes to the start of `bytes`. Returns their number.

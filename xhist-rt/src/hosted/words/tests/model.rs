@@ -5,7 +5,7 @@ use std::vec::Vec;
 use qs_core::frame::{ESCAPE, ESCAPE_XOR, FLAG};
 use qs_core::record::words::{Named, REPETITION, UNIT, UnitRepetition, Words, digit_of, number};
 use qs_core::record::{EventKind, RECORD_BASE, ids};
-use qs_core::ring::{Begin, MOVED_OFFSET, State, Trim};
+use qs_core::ring::{CheckedPosition, MOVED_OFFSET, PROLOGUE_AT, PROLOGUE_OFFSET, State, Trim};
 
 /// An entry of the ring, and its time.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,14 +45,20 @@ pub(super) struct Reading {
     pub(super) kept: u64,
     /// The words of the open chunk have an end.
     pub(super) is_certain: bool,
+    /// Nothing is overwritten.
+    pub(super) is_whole: bool,
+    /// The items of the prologue, and the position behind it.
+    pub(super) prologue: Option<(Vec<Item>, u64)>,
 }
 
 impl Reading {
     pub(super) fn items(&self) -> Vec<Item> {
-        let one_by_one =
-            self.runs.iter().flat_map(|run| (0..run.times).flat_map(|_| run.items.iter().cloned()));
-        one_by_one.collect()
+        one_by_one(&self.runs)
     }
+}
+
+fn one_by_one(runs: &[Run]) -> Vec<Item> {
+    runs.iter().flat_map(|run| (0..run.times).flat_map(|_| run.items.iter().cloned())).collect()
 }
 
 fn word(header: &[u8], at: usize) -> u64 {
@@ -207,9 +213,23 @@ impl Reader<'_> {
     }
 }
 
+/// The frames of the prologue of a history that begins at this position.
+fn prologue(header: &[u8], begin: u64) -> Option<(Vec<Item>, u64)> {
+    let end = match word(header, PROLOGUE_OFFSET) {
+        0 => return None,
+        word => CheckedPosition(word).position().expect("a position"),
+    };
+    let mut reader = Reader { data: &[], runs: Vec::new(), previous: None, time: 0 };
+    let frames = &header[PROLOGUE_AT..][..(end - begin) as usize];
+    for frame in frames.split_inclusive(|byte| *byte == FLAG) {
+        reader.frame(frame.strip_suffix(&[FLAG]).expect("a whole frame"));
+    }
+    Some((one_by_one(&reader.runs), end))
+}
+
 pub(super) fn read(header: &[u8], data: &[u8]) -> Reading {
     let (state, cleared) = (State(word(header, 40)), word(header, 72));
-    let begin = Begin(word(header, 160)).position().unwrap_or(0);
+    let begin = CheckedPosition(word(header, 160)).position().unwrap_or(0);
     let kept = cleared.saturating_sub(data.len() as u64).max(begin);
     let mut reader = Reader { data, runs: Vec::new(), previous: None, time: 0 };
     let mut is_whole = kept == begin;
@@ -225,6 +245,7 @@ pub(super) fn read(header: &[u8], data: &[u8]) -> Reading {
     }
     let is_certain = state.head() >= kept && reader.open(header, state, cleared);
     // The history may begin at the first byte, and not behind it.
-    let kept = if kept == begin { kept.saturating_sub(1) } else { kept };
-    Reading { runs: reader.runs, kept, is_certain }
+    let is_whole = kept == begin;
+    let kept = if is_whole { kept.saturating_sub(1) } else { kept };
+    Reading { runs: reader.runs, kept, is_certain, is_whole, prologue: prologue(header, begin) }
 }

@@ -14,7 +14,8 @@ use super::model::{Item, Reading, read};
 use super::{IS_WATCHED, WATCH};
 use crate::hosted::words::{HostedHeader, MayMove, Place, WordsWriter};
 
-const HEADER: usize = 4096;
+/// Room for a header and the prologue.
+pub(super) const HEADER: usize = 1 << 16;
 /// Id of the records.
 const ID: u8 = 100;
 
@@ -113,10 +114,23 @@ struct Truth {
     is_timed: bool,
     /// Words have overwritten memory that was not cleared, so nothing can be checked.
     is_overrun: bool,
+    /// They have done so before, so there may be no prologue.
+    was_overrun: bool,
     looks: u64,
 }
 
 impl Truth {
+    /// Before anything is overwritten, the first items are in the prologue.
+    fn check_prologue(&self, reading: &Reading) {
+        let Some((items, end)) = &reading.prologue else {
+            return assert!(reading.is_whole || self.was_overrun, "no prologue");
+        };
+        assert!(self.items.starts_with(items), "{} items in the prologue", items.len());
+        // Items that a repetition counts are in the frame behind those that it repeats.
+        let start = self.starts.get(end);
+        assert!(start.is_none_or(|start| items.len() <= *start), "{} items, not {start:?}", items.len());
+    }
+
     fn check(&mut self, reading: &Reading) {
         if self.is_overrun {
             return;
@@ -126,6 +140,7 @@ impl Truth {
         let items = reading.items();
         let end = (self.end_from..=self.items.len())
             .find(|end| end.checked_sub(items.len()).is_some_and(|from| self.items[from..*end] == items));
+        self.check_prologue(reading);
         let end = end.unwrap_or_else(|| {
             let wanted = &self.items[self.items.len().saturating_sub(items.len())..];
             let same = wanted.iter().rev().zip(items.iter().rev()).take_while(|(a, b)| a == b).count();
@@ -192,7 +207,7 @@ impl Program {
         // SAFETY: the memory is zero and mapped as the writer needs it, and only this thread writes it.
         let (writer, place) = unsafe {
             (*header).init(HEADER, ring.size as u32, if is_timed { 4 } else { 0 }, 0, 0);
-            WordsWriter::init(header, ring.memory.add(HEADER), ring.size, is_timed as u64, None)
+            WordsWriter::init((header, HEADER), ring.memory.add(HEADER), ring.size, is_timed as u64, None)
         };
         let truth = Rc::new(RefCell::new(Truth { is_timed, ..Truth::default() }));
         let (seen, watched) = (truth.clone(), ring as *const MappedRing);
@@ -272,6 +287,7 @@ impl Program {
             let mut truth = self.truth.borrow_mut();
             let written = truth.items.len();
             truth.is_overrun = position >= self.writer.cleared;
+            truth.was_overrun |= truth.is_overrun;
             truth.end_from = written;
             truth.starts.insert(before, written)
         };
@@ -442,6 +458,14 @@ impl Program {
         all.filter_map(|(number, time)| Some((number?, time))).collect()
     }
 
+    /// The number of items that were written, that of the items in the prologue, and the position behind it.
+    pub(in crate::hosted::words) fn prologue(&self) -> (usize, Option<(usize, u64)>) {
+        // SAFETY: the ring outlives the program.
+        let ring = unsafe { &*self.ring };
+        let prologue = read(ring.header(), ring.data()).prologue;
+        (self.truth.borrow().items.len(), prologue.map(|(items, end)| (items.len(), end)))
+    }
+
     pub(in crate::hosted::words) fn now(&self) -> u64 {
         self.now
     }
@@ -451,6 +475,7 @@ impl Program {
         let position = self.writer.position(self.place.cursor);
         let mut truth = self.truth.borrow_mut();
         truth.is_overrun = position >= self.writer.cleared;
+        truth.was_overrun |= truth.is_overrun;
         truth.end_from = truth.items.len();
         // SAFETY: the ring outlives the program.
         let ring = unsafe { &*self.ring };

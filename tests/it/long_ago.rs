@@ -1,0 +1,144 @@
+//! A wrong state that was made long before the failure: is it in reach, though a small ring has overwritten most of what ran
+//! between?
+
+use std::sync::OnceLock;
+
+use xhist_tests::{Case, Listing, Run, Tree, cargo, line_of};
+
+pub const CASES: &[Case] = &[
+    Case::new("the_answer_names_the_statement_that_set_the_wrong_state_long_ago", answer),
+    Case::new("a_history_has_what_ran_first_and_says_how_much_is_overwritten_behind_it", history),
+    Case::new("no_call_before_what_is_overwritten_is_open_behind_it", calls),
+];
+
+/// The scale of the first test is wrong from its first statements on. 580,000 statements later an assertion fails. The rounds of
+/// the loop differ, so they do not fold.
+const METER: &str = r#"
+struct Meter {
+    scale: u32,
+    sum: u64,
+    seed: u32,
+}
+
+impl Meter {
+    fn new(text: &str) -> Meter {
+        let mut meter = Meter { scale: 10, sum: 0, seed: 1 };
+        meter.configure(text);
+        meter
+    }
+
+    fn configure(&mut self, text: &str) {
+        for line in text.lines() {
+            let Some((key, value)) = line.split_once('=') else { continue };
+            if key == "scale" {
+                self.set_scale(value);
+            }
+        }
+    }
+
+    fn set_scale(&mut self, value: &str) {
+        let digits = value.trim_end_matches('0');
+        self.scale = digits.parse().unwrap_or(1); // wrong
+    }
+
+    fn read(&mut self) {
+        self.seed = self.seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        let value = self.seed >> 20;
+        if value & 1 == 1 {
+            self.add(value);
+        }
+        if value & 2 == 2 {
+            self.add(value / 2);
+        }
+        if value & 4 == 4 {
+            self.sum += 1;
+        }
+    }
+
+    fn add(&mut self, value: u32) {
+        let scaled = value * self.scale;
+        self.sum += u64::from(scaled);
+    }
+}
+
+fn main() {}
+
+#[test]
+fn a_scale_of_ten() {
+    let mut meter = Meter::new("name=a\nscale=10\n");
+    for _ in 0..60_000 {
+        meter.read();
+    }
+    assert!(meter.sum > 500_000_000, "sum {}", meter.sum); // fails
+}
+
+#[test]
+fn the_usual_scale() {
+    let mut meter = Meter::new("name=a");
+    for _ in 0..60_000 {
+        meter.read();
+    }
+    assert!(meter.sum > 500_000_000, "sum {}", meter.sum);
+}
+"#;
+
+/// The tests, and what running them in small rings printed.
+fn tree() -> &'static (Tree, String) {
+    static TREE: OnceLock<(Tree, String)> = OnceLock::new();
+    TREE.get_or_init(|| {
+        let tree = Tree::program("long-ago", METER);
+        let run = cargo(tree.path()).args("xhist test -q").env("XHIST_SIZE", "64k");
+        let printed = run.done().expect(101).stderr;
+        (tree, printed)
+    })
+}
+
+fn place(mark: &str) -> String {
+    format!("src/main.rs:{}", line_of(&tree().0.join("src/main.rs"), mark))
+}
+
+fn xhist(arguments: &str) -> Run {
+    cargo(tree().0.path()).args(&format!("xhist {arguments}"))
+}
+
+fn answer() {
+    let printed = &tree().1;
+    let start = printed.find("xhist: test a_scale_of_ten failed").expect("the answer");
+    let wrong = printed[start..].find(&place("// wrong")).expect("the wrong statement");
+    let rest = &printed[start + wrong..];
+    assert!(rest.lines().next().is_some_and(|line| line.contains("  <- suspect ")), "{printed}");
+    let overwritten = rest.find("... what ran here is overwritten in the ring\n");
+    let failed = rest.find(&place("// fails"));
+    assert!(overwritten.is_some() && overwritten < failed, "{printed}");
+}
+
+fn history() {
+    // All of it is a complete report: a ring forgets what is old.
+    let done = xhist("history --thread a_scale_of_ten").succeed();
+    let before = " bytes of statements are overwritten, before entry ";
+    let (bytes, entry) = done.stderr.split_once(before).expect("how much is overwritten");
+    let bytes: u64 = bytes.rsplit(' ').next().and_then(|bytes| bytes.parse().ok()).expect("bytes");
+    let entry: usize = entry.lines().next().and_then(|entry| entry.parse().ok()).expect("an entry");
+    let listing = Listing::parse(&done.stdout);
+    let places = listing.places();
+    let wrong = places.iter().position(|at| *at == place("// wrong")).expect("the wrong statement");
+    done.check(wrong < 20 && entry > 20_000 && entry < places.len(), "it is among the first");
+    // A word of this program has two bytes.
+    done.check(places.len() - wrong + bytes as usize / 2 > 400_000, "it was long ago");
+    done.check(listing.last() == place("// fails"), "the last one");
+    let last = xhist("history --thread a_scale_of_ten --last 5").succeed();
+    last.check(!last.stderr.contains("overwritten"), "what is not asked for has no note");
+    last.check(Listing::parse(&last.stdout).places()[..] == places[places.len() - 5..], "the last five");
+}
+
+fn calls() {
+    let done = xhist("calls --thread a_scale_of_ten").succeed();
+    let roots = |line: &&str| line.starts_with("a_scale_of_ten  ");
+    let roots: Vec<&str> = done.stdout.lines().filter(roots).collect();
+    // What is behind it may be any other call of the same function.
+    done.check(roots.len() == 2, "two calls, one on each side");
+    done.check(roots[0].contains("end not seen"), "the first one is left");
+    let at = |text: &str| done.stdout.find(text).unwrap_or(usize::MAX);
+    let (set, gap) = (at("Meter::set_scale  "), at("bytes of statements are overwritten"));
+    done.check(set < gap && gap < at(roots[1]), "in this order");
+}
