@@ -18,6 +18,8 @@ pub struct KnownVariable {
     pub point: u32,
     /// A byte at which its name means it.
     pub at_scope: u32,
+    /// The first point of each round of the loop that gives it its value.
+    pub round: Option<u32>,
     /// The body that it is a name of.
     pub body: std::ops::Range<u32>,
     /// The fields that lead to it in what it is taken from.
@@ -48,6 +50,8 @@ pub enum GivenBy {
 pub enum Change {
     /// It declares it.
     Declared,
+    /// It begins a round of the loop that declares it.
+    Begun,
     /// It assigns these fields of it; the operator of `+=`.
     Assigned(Vec<String>, Option<String>, Expression),
     /// It passes these fields of it to a function with this name, as this argument.
@@ -88,6 +92,7 @@ fn known(function: &SourceFunction, found: &Declaration<'_>) -> KnownVariable {
         at: found.name.at,
         point: found.point,
         at_scope: found.scope.start,
+        round: found.round,
         body: found.body.clone(),
         fields: found.name.fields.clone(),
         by,
@@ -131,13 +136,23 @@ pub fn changes(function: &SourceFunction, variable: &KnownVariable) -> HashMap<u
     };
     let mut found: HashMap<u32, Vec<Change>> = HashMap::new();
     found.entry(variable.point).or_default().push(Change::Declared);
+    // What a point changes comes behind what begins with it.
+    variable.round.iter().for_each(|round| found.entry(*round).or_default().push(Change::Begun));
     for point in points(function) {
         let changes = found.entry(point.range.start).or_default();
         for part in point.value.into_iter().flat_map(own_parts) {
             match &part.kind {
                 ExpressionKind::Assign(to, operator, value) => {
-                    if let Some(fields) = of_variable(to) {
-                        changes.push(Change::Assigned(fields, operator.clone(), (**value).clone()));
+                    match of_variable(to) {
+                        Some(fields) => {
+                            changes.push(Change::Assigned(fields, operator.clone(), (**value).clone()));
+                        }
+                        // `*a.slot() = b`.
+                        None if place(to).is_none() => {
+                            changes
+                                .extend(own_parts(to).into_iter().filter_map(of_variable).map(Change::Lent));
+                        }
+                        None => {}
                     }
                 }
                 ExpressionKind::Method(of, name, arguments) => {

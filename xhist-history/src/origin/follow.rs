@@ -4,10 +4,10 @@ use super::changes::{Change, GivenBy, KnownVariable, place, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
 use super::result::{HopKind, Operand, OriginEnd, OriginHop};
 use super::returns::{Returned, ends, has_branches, returned};
-use super::search::{LastChange, at_entry, last_change, recorded, value_of, window};
+use super::search::{LastChange, at_entry, last_change, recorded, value_of};
 use super::syntax::{ERROR_FIELD, Expression, ExpressionKind, own_parts, points};
 use super::value_text::{differ, is_whole};
-use crate::recording::{CallId, SpanExit, StepId};
+use crate::recording::{CallId, StepId};
 
 /// Hops and expressions in all.
 const MOST: usize = 400;
@@ -159,7 +159,9 @@ impl Follower<'_, '_> {
             let shown = std::iter::once(name).chain(fields.iter().cloned()).collect::<Vec<_>>();
             let shown = shown.join(".").replace(".[]", "[..]");
             let value = match known.body == quest.frame.body {
-                true => value_of(self.frames, &quest.frame, (&known, &fields), quest.before),
+                true => {
+                    value_of(self.frames, &quest.frame, (&known, &fields), (quest.before, quest.own.step))
+                }
                 false => None,
             };
             if found.iter().all(|other| other.name != shown) && found.len() < OPERANDS {
@@ -220,8 +222,7 @@ impl Follower<'_, '_> {
                 }
             };
         };
-        let exit = self.frames.recording.call(*callee).map(|span| span.exit);
-        if exit != Some(SpanExit::Returned) {
+        if !self.frames.has_returned(*callee) {
             return unknown(format!("`{name}` is not known to have returned"));
         }
         let end = self.frames.end(*callee);
@@ -303,8 +304,11 @@ impl Follower<'_, '_> {
             },
         };
         let is_local = known.body == frame.body;
-        let between = window(self.frames, &frame, &own, quest.before);
-        let value = if is_local { recorded(self.frames, &frame, &known, &fields, between) } else { None };
+        let during = (quest.before, quest.own.step);
+        let value = match is_local {
+            true => recorded(self.frames, &frame, (&known, &fields), (&own, &change), during),
+            false => None,
+        };
         let (at, before) = (own.offset, own.step);
         let quest = Quest { frame, before, at, fields, ..quest };
         match change {
@@ -328,7 +332,12 @@ impl Follower<'_, '_> {
                         let mut operands = self.operands(&given, &quest);
                         let old = shown_place(&known.name, &to);
                         let step = StepId(quest.own.step.0.saturating_sub(1));
-                        let value = value_of(self.frames, &quest.frame, (&known, &to), quest.before);
+                        let value = value_of(
+                            self.frames,
+                            &quest.frame,
+                            (&known, &to),
+                            (quest.before, quest.own.step),
+                        );
                         operands.insert(0, Operand { name: old, step, value });
                         Next::End(OriginEnd::Made(format!("`{operator}`"), operands))
                     }

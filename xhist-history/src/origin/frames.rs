@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::sources::SyntaxSources;
 use super::syntax::{SourceFunction, innermost};
-use crate::recording::{CallId, RecordedStep, Recording, SiteId, StepId, ValueAt};
+use crate::recording::{CallId, RecordedStep, Recording, SiteId, SpanExit, StackFrame, StepId, ValueAt};
 
 /// Statements that are looked at for one hop.
 const MOST_STEPS: usize = 200_000;
@@ -113,6 +113,15 @@ impl<'r> Frames<'r> {
         own
     }
 
+    /// Whether a call returned, also if only the check in its caller shows it, which failed.
+    pub fn has_returned(&self, call: CallId) -> bool {
+        let Some(span) = self.recording.call(call) else { return false };
+        let last = StepId(self.end(call).0.saturating_sub(1));
+        let is_it = |frame: &StackFrame| frame.call == Some(call);
+        let is_open = matches!(span.exit, SpanExit::Open | SpanExit::Unwound);
+        span.exit == SpanExit::Returned || is_open && !self.recording.failing_stack(last).iter().any(is_it)
+    }
+
     /// The step behind the last one of a call.
     pub fn end(&self, call: CallId) -> StepId {
         let last = self.recording.call(call).map_or(StepId(0), |span| span.last);
@@ -201,13 +210,13 @@ impl<'r> Frames<'r> {
         None
     }
 
-    /// The newest recorded value of a name of a call that one of these lines binds or assigns, between two steps.
-    pub fn value(&self, call: CallId, name: &str, lines: &[u32], between: Range<StepId>) -> Option<String> {
+    /// The newest recorded value of a name of a call that this line binds or assigns, between two steps.
+    pub fn value(&self, call: CallId, name: &str, line: u32, between: Range<StepId>) -> Option<String> {
         let recording = self.recording;
         let from = recording.values.partition_point(|value| value.step < between.start);
         let until = recording.values.partition_point(|value| value.step < between.end);
         let is_it = |value: &&ValueAt| {
-            let is_here = lines.contains(&value.line) && recording.strings.get(value.name) == name;
+            let is_here = value.line == line && recording.strings.get(value.name) == name;
             is_here && value.call == Some(call)
         };
         let mut values = recording.values[from..until.max(from)].iter().rev().take(MOST_STEPS);

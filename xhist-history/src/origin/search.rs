@@ -75,6 +75,7 @@ pub fn last_change(
     }
     let by_point = changes(&frame.function, known);
     let all = points(&frame.function);
+    let mut has_begun = false;
     for own in frames.own_steps(frame, before) {
         let Some(found) = by_point.get(&own.offset) else { continue };
         for change in found.iter().rev() {
@@ -84,6 +85,9 @@ pub fn last_change(
             };
             match change {
                 Change::Declared => return found(change),
+                // Earlier rounds were of another value.
+                Change::Begun => has_begun = true,
+                _ if has_begun => {}
                 Change::Assigned(to, ..) if overlap(to, fields) => return found(change),
                 Change::Lent(to) if known.is_changeable && overlap(to, fields) => {
                     let place = frames.place(own.site);
@@ -149,6 +153,11 @@ fn in_callees(
         };
         let parameter = inner.function.parameters.get(number);
         let Some(parameter) = parameter.filter(|parameter| parameter.is_mut_reference) else { continue };
+        if inner.function.lends {
+            let place = frames.place(own.site);
+            let why = "what it returned may have changed it later";
+            return LastChange::Unknown(format!("`{name}` got `{}` in {place}, and {why}", known.name));
+        }
         let [only] = &parameter.pattern.names[..] else {
             return LastChange::Unknown(format!("`{name}` takes its parameter apart"));
         };
@@ -173,7 +182,7 @@ pub fn value_of(
     frames: &mut Frames<'_>,
     frame: &SyntaxFrame,
     (known, fields): (&KnownVariable, &[String]),
-    before: StepId,
+    (before, used): (StepId, StepId),
 ) -> Option<String> {
     match last_change(frames, frame, (known, &[]), before, 0) {
         LastChange::Found(found) => {
@@ -183,8 +192,7 @@ pub fn value_of(
                 _ => true,
             };
             (is_whole && changed.call == frame.call && inside.at == known.at).then_some(())?;
-            let between = window(frames, frame, &own, before);
-            recorded(frames, frame, known, fields, between)
+            recorded(frames, frame, (known, fields), (&own, &change), (before, used))
         }
         LastChange::Entered if matches!(known.by, GivenBy::Parameter(_)) => {
             at_entry(frames, frame, known, fields)
@@ -201,35 +209,35 @@ pub fn at_entry(
     fields: &[String],
 ) -> Option<String> {
     let first = frames.recording.call(frame.call)?.first;
-    recorded(frames, frame, known, fields, first..StepId(first.0 + 1))
+    let line = frames.sources.line(frame.file, known.at);
+    let value = frames.value(frame.call, &known.name, line, first..StepId(first.0 + 1))?;
+    super::value_text::fields(&value, fields)
 }
 
-/// The steps behind which the value is recorded that a statement gives to a variable. What runs from `before` on is no part of it,
-/// unless that is the statement itself.
-pub fn window(
-    frames: &mut Frames<'_>,
-    frame: &SyntaxFrame,
-    own: &OwnStep,
-    before: StepId,
-) -> std::ops::Range<StepId> {
-    let within = points(&frame.function).into_iter().find(|point| point.range.start == own.offset);
-    let within = within.map(|point| point.range).unwrap_or_default();
-    let end = frames.window_end(frame, own.step, (own.offset, &within));
-    own.step..if own.step.0 + 1 < before.0 { end.min(before) } else { end }
-}
-
-/// The newest recorded value of these fields of a variable between two steps.
+/// The recorded value that a statement gave to these fields of a variable. What runs from `before` on is no part of it, unless that is
+/// the statement itself. `used`: the statement that uses the variable.
 pub fn recorded(
     frames: &mut Frames<'_>,
     frame: &SyntaxFrame,
-    known: &KnownVariable,
-    fields: &[String],
-    between: std::ops::Range<StepId>,
+    (known, fields): (&KnownVariable, &[String]),
+    (own, change): (&OwnStep, &Change),
+    (before, used): (StepId, StepId),
 ) -> Option<String> {
-    let assigned = changes(&frame.function, known).into_iter();
-    let is_assigned = |change: &Change| matches!(change, Change::Assigned(to, ..) if to.is_empty());
-    let assigned = assigned.filter(|(_, changes)| changes.iter().any(is_assigned)).map(|(at, _)| at);
-    let lines: Vec<u32> = assigned.chain([known.at]).map(|at| frames.sources.line(frame.file, at)).collect();
-    let value = frames.value(frame.call, &known.name, &lines, between)?;
+    let all = points(&frame.function);
+    let within = all.iter().find(|point| point.range.start == own.offset);
+    let within = within.map(|point| point.range.clone()).unwrap_or_default();
+    let (at, is_head) = match change {
+        Change::Assigned(..) => (own.offset, false),
+        _ => (known.at, within.contains(&known.at_scope)),
+    };
+    let until = if is_head {
+        // The value of a name in front of a block is recorded behind the first statement in it, in each round.
+        StepId(used.0 + 1)
+    } else {
+        let end = frames.window_end(frame, own.step, (own.offset, &within));
+        if own.step.0 + 1 < before.0 { end.min(before) } else { end }
+    };
+    let line = frames.sources.line(frame.file, at);
+    let value = frames.value(frame.call, &known.name, line, own.step..until)?;
     super::value_text::fields(&value, fields)
 }

@@ -86,7 +86,7 @@ fn follow(frames: &mut Frames<'_>, name: String, quest: Quest) -> ValueOrigin {
     let value = place(&quest.expression).and_then(|(name, fields)| {
         let known = variable(&quest.frame.function, name, quest.at)?;
         (known.body == quest.frame.body).then_some(())?;
-        value_of(frames, &quest.frame, (&known, &fields), quest.before)
+        value_of(frames, &quest.frame, (&known, &fields), (quest.before, quest.own.step))
     });
     quest.known.clone_from(&value);
     let mut follower = Follower { frames, hops: Vec::new() };

@@ -85,7 +85,12 @@ impl SyntaxFile {
         let body = Parser::new(&self.text, &self.tokens, place.body.start..end).block()?;
         let name = &self.tokens[place.name];
         let name = self.text(&(name.start..name.end)).to_owned();
-        Some(SourceFunction { name, parameters, body })
+        let result = self.tokens.get(place.parameters.end + 1..place.body.start).unwrap_or_default();
+        let may_lend = |token: &SourceToken| {
+            token.kind == TokenKind::Lifetime || self.text(&(token.start..token.end)) == "mut"
+        };
+        let lends = result.iter().any(may_lend);
+        Some(SourceFunction { name, parameters, lends, body })
     }
 }
 
@@ -167,7 +172,7 @@ mod tests {
         let mut file = SyntaxFile::new(text);
         let at = text.find("b\n").unwrap() as u32;
         let function = file.function(at).unwrap();
-        assert_eq!((&*function.name, function.parameters.len()), ("f", 3));
+        assert_eq!((&*function.name, function.parameters.len(), function.lends), ("f", 3, false));
         let muts: Vec<bool> =
             function.parameters.iter().map(|parameter| parameter.is_mut_reference).collect();
         assert_eq!(muts, [true, false, true]);

@@ -4,6 +4,7 @@ use std::ops::Range;
 
 use super::tree::{
     BoundName, Expression, ExpressionKind, NamedPattern, SourceFunction, SyntaxBlock, SyntaxPart,
+    SyntaxStatement,
 };
 
 /// A name that a function declares.
@@ -19,6 +20,8 @@ pub struct Declaration<'s> {
     pub body: Range<u32>,
     /// The point that declares it.
     pub point: u32,
+    /// The first point in the body of the loop that gives it another value in each round.
+    pub round: Option<u32>,
 }
 
 /// What gives a declared name its value.
@@ -54,10 +57,12 @@ pub fn declarations(function: &SourceFunction) -> Vec<Declaration<'_>> {
             by: DeclaredBy::Parameter(number),
             body: body.clone(),
             point: body.start,
+            round: None,
         };
         found.extend(parameter.pattern.names.iter().map(declare));
     }
-    let mut walk = ScopeWalk { found, body, point: function.body.range.start, points: Vec::new() };
+    let mut walk =
+        ScopeWalk { found, body, point: function.body.range.start, points: Vec::new(), round: None };
     walk.block(&function.body);
     walk.found
 }
@@ -65,7 +70,7 @@ pub fn declarations(function: &SourceFunction) -> Vec<Declaration<'_>> {
 /// All points of a function, in the order of the text.
 pub fn points(function: &SourceFunction) -> Vec<Point<'_>> {
     let body = function.body.range.clone();
-    let mut walk = ScopeWalk { found: Vec::new(), point: body.start, body, points: Vec::new() };
+    let mut walk = ScopeWalk { found: Vec::new(), point: body.start, body, points: Vec::new(), round: None };
     walk.block(&function.body);
     walk.points
 }
@@ -116,23 +121,29 @@ pub fn own_parts(expression: &Expression) -> Vec<&Expression> {
     found
 }
 
+fn first_point(body: &SyntaxBlock) -> Option<u32> {
+    let is_point = |statement: &&SyntaxStatement| statement.value.is_some() || statement.pattern.is_some();
+    body.statements.iter().find(is_point).map(|first| first.range.start)
+}
+
 /// Walks through a function.
 struct ScopeWalk<'s> {
     found: Vec<Declaration<'s>>,
     points: Vec<Point<'s>>,
     body: Range<u32>,
     point: u32,
+    round: Option<u32>,
 }
 
 impl<'s> ScopeWalk<'s> {
     fn declare(&mut self, pattern: &'s NamedPattern, scope: Range<u32>, by: DeclaredBy<'s>) {
-        let (body, point) = (self.body.clone(), self.point);
-        let declare = |name| Declaration { name, scope: scope.clone(), by, body: body.clone(), point };
+        let (body, point, round) = (self.body.clone(), self.point, self.round);
+        let declare = |name| Declaration { name, scope: scope.clone(), by, body: body.clone(), point, round };
         self.found.extend(pattern.names.iter().map(declare));
     }
 
     fn block(&mut self, block: &'s SyntaxBlock) {
-        let outer = self.point;
+        let (outer, round) = (self.point, self.round.take());
         for statement in &block.statements {
             self.point = statement.range.start;
             let value = statement.value.as_ref();
@@ -151,7 +162,7 @@ impl<'s> ScopeWalk<'s> {
                 self.declare(pattern, scope, DeclaredBy::Value(value));
             }
         }
-        self.point = outer;
+        (self.point, self.round) = (outer, round);
     }
 
     /// `end`: behind what the names in a condition are known in.
@@ -167,12 +178,16 @@ impl<'s> ScopeWalk<'s> {
                 otherwise.iter().for_each(|otherwise| self.expression(otherwise, end));
             }
             ExpressionKind::Loop(condition, body) => {
+                let outer = std::mem::replace(&mut self.round, first_point(body));
                 condition.iter().for_each(|condition| self.expression(condition, body.range.end));
+                self.round = outer;
                 self.block(body);
             }
             ExpressionKind::For(pattern, over, body) => {
                 self.expression(over, end);
+                let outer = std::mem::replace(&mut self.round, first_point(body));
                 self.declare(pattern, body.range.clone(), DeclaredBy::For(over));
+                self.round = outer;
                 self.block(body);
             }
             ExpressionKind::Match(on, arms) => {
@@ -185,9 +200,11 @@ impl<'s> ScopeWalk<'s> {
             }
             ExpressionKind::Closure(parameters, body) => {
                 let outer = std::mem::replace(&mut self.body, body.range.clone());
+                let statement = std::mem::replace(&mut self.point, body.range.start);
                 for parameter in parameters {
                     self.declare(parameter, body.range.clone(), DeclaredBy::ClosureParameter);
                 }
+                self.point = statement;
                 self.point_of(body, body.range.end);
                 self.body = outer;
             }

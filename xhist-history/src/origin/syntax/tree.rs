@@ -128,6 +128,8 @@ pub struct SourceFunction {
     pub name: String,
     /// Its parameters.
     pub parameters: Vec<SourceParameter>,
+    /// What it returns may be a reference by which what it got is changed later.
+    pub lends: bool,
     /// Its body.
     pub body: SyntaxBlock,
 }
