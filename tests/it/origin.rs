@@ -189,10 +189,8 @@ fn ends() {
     marks.check(marks.stdout.contains(&end), "a method of another crate");
     with_values(&tree, "slots_are_set");
     let step = xhist(&tree, "origin step").expect(0);
-    step.check(
-        step.stdout.contains("it is not known further back: `counter` is lent in src/lib.rs:"),
-        "a reference",
-    );
+    let why = format!("`slot` got `counter` in src/lib.rs:{}", line_of_text("*counter.slot() = 2;"));
+    step.check(step.stdout.contains(&format!("it is not known further back: {why}")), "a reference");
     step.check(step.stdout.contains("step = 2"), "the value as it was recorded");
     step.check(!step.stdout.contains("made in"), "no guess");
 }

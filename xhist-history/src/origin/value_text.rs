@@ -14,8 +14,7 @@ pub fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
     text[..open].chars().all(is_name).then_some(())?;
     let inner = text[open + 1..].strip_suffix(['}', ')'])?;
     let by_name = text[open..].starts_with('{');
-    let mut number = 0usize;
-    for part in parts(inner) {
+    for (number, part) in parts(inner).into_iter().enumerate() {
         let part = part.trim();
         if by_name {
             let (known, value) = part.split_once(": ")?;
@@ -25,7 +24,6 @@ pub fn field<'t>(text: &'t str, name: &str) -> Option<&'t str> {
         } else if number.to_string() == name {
             return Some(part).filter(|part| !part.is_empty() && *part != "..");
         }
-        number += 1;
     }
     None
 }

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::parse::Parser;
+use super::parser::Parser;
 use super::patterns::pattern;
 use super::tokens::{SourceToken, TokenKind, tokens};
 use super::tree::{NamedPattern, SourceFunction, SourceParameter};

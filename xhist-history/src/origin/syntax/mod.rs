@@ -5,6 +5,7 @@
 
 mod file;
 mod parse;
+mod parser;
 mod patterns;
 mod scopes;
 mod tokens;
@@ -18,7 +19,7 @@ pub use tree::{Expression, ExpressionKind, SourceFunction, SyntaxBlock};
 /// Reads one expression: `a`, `a.b`.
 pub fn expression(text: &str) -> Option<Expression> {
     let tokens = tokens::tokens(text);
-    let mut parser = parse::Parser::new(text, &tokens, 0..tokens.len());
+    let mut parser = parser::Parser::new(text, &tokens, 0..tokens.len());
     let read = parser.expression(true)?;
     parser.is_done().then_some(read)
 }
@@ -123,6 +124,61 @@ mod tests {
             let mut seen = Seen::default();
             seen.visit_block(block);
             self.0.push((start.line, start.column + 1, seen));
+        }
+    }
+
+    /// Reads all functions of a text.
+    fn read(text: &str) {
+        let mut file = SyntaxFile::new(text);
+        for (at, _) in text.match_indices("fn ").take(99) {
+            let body = text[at..].find('{').map_or(0, |open| at + open);
+            if let Some(function) = file.function(body as u32) {
+                let all = declarations(&function);
+                for declaration in &all {
+                    resolve(&all, &declaration.name.name, declaration.scope.start);
+                }
+                innermost(&function, at as u32);
+            }
+        }
+    }
+
+    proptest::proptest! {
+        #![proptest_config(proptest::prelude::ProptestConfig::with_cases(64))]
+        #[test]
+        fn any_text_is_read(
+            edits in proptest::collection::vec((0usize..6_000, 0usize..40, "[(){}<>|&!.:;,'\"#=aé ]{0,6}"), 1..8)
+        ) {
+            let mut text: String = include_str!("patterns.rs").chars().take(6_000).collect();
+            for (at, len, put) in edits {
+                let chars: Vec<char> = text.chars().collect();
+                let (at, end) = (at.min(chars.len()), (at + len).min(chars.len()));
+                let front: String = chars[..at].iter().collect();
+                text = front + &put + &chars[end..].iter().collect::<String>();
+            }
+            read(&text);
+        }
+    }
+
+    #[test]
+    fn what_is_very_deep_or_very_long_is_read() {
+        for (open, close) in [
+            ("(", ")"),
+            ("{", "}"),
+            ("-", ""),
+            ("&", ""),
+            ("", ".a"),
+            ("", "?"),
+            ("", " + 1"),
+            ("", " as u8"),
+            ("if a { 1 } else ", ""),
+            ("|a| ", ""),
+            ("a!(", ")"),
+            ("match a { b => ", "}"),
+            ("[", ""),
+            ("", ")"),
+        ] {
+            let (open, close) = (open.repeat(20_000), close.repeat(20_000));
+            read(&format!("fn f() {{ let a = {open}1{close}; b({{}}); }}"));
         }
     }
 

@@ -1,6 +1,6 @@
 //! Reads the names in a pattern, each with the fields that lead to it.
 
-use super::parse::Parser;
+use super::parser::Parser;
 use super::tokens::TokenKind;
 use super::tree::{BoundName, NamedPattern};
 
@@ -118,7 +118,7 @@ fn named(
         }
         Some(TokenKind::Mark(b'!')) => {
             parser.skip();
-            drop(parser.group(b'(').or_else(|| parser.group(b'[')).or_else(|| parser.group(b'{')));
+            parser.skip_group();
             Some(())
         }
         _ => {
