@@ -230,10 +230,10 @@ fn errors() {
     none.check(none.stderr.contains("cargo xhist"), "there is no run");
     xhist(&tree, "test --lib big").expect(101);
     for (arguments, said) in [
-        ("origin total@x", "`x` in `total@x` is no number of an entry"),
+        ("origin total@x", "`x` in `total@x` is not the number of an entry"),
         ("origin total@999", "there is no entry 999: the history ends with "),
         ("origin unheard_of", "has a variable `unheard_of`"),
-        ("origin 1+2", "`1+2` is no variable"),
+        ("origin 1+2", "`1+2` is not a variable"),
     ] {
         let done = xhist(&tree, arguments).expect(2);
         done.check(done.stderr.contains(said) && done.stdout.is_empty(), said);

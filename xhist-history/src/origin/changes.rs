@@ -185,6 +185,8 @@ pub fn changes(function: &SourceFunction, variable: &KnownVariable) -> HashMap<u
                 _ => {}
             }
         }
+        // What is on the right of `=` runs before it assigns.
+        changes.sort_by_key(|change| matches!(change, Change::Assigned(..)));
     }
     found
 }

@@ -186,7 +186,7 @@ impl Follower<'_, '_> {
             own.call == quest.own.call && ends.iter().any(|end| end.range.start == own.offset)
         };
         let Some(own) = ran.iter().find(is_end).cloned() else {
-            let place = self.frames.place(quest.own.site);
+            let place = self.frames.recording.place(quest.own.site);
             return unknown(format!("which branch ran in {place} is not recorded"));
         };
         let Some(end) = ends.into_iter().find(|end| end.range.start == own.offset).cloned() else {
@@ -208,7 +208,7 @@ impl Follower<'_, '_> {
             let of = receiver.map(|of| Quest { known: None, ..quest.clone() }.of(of));
             return match of {
                 _ if !callees.is_empty() => {
-                    let place = self.frames.place(quest.own.site);
+                    let place = self.frames.recording.place(quest.own.site);
                     unknown(format!("`{name}` ran {} times in {place}", callees.len()))
                 }
                 Some(of) if SAME.contains(&name) => Next::Go(Box::new(of)),
@@ -235,7 +235,7 @@ impl Follower<'_, '_> {
             || quest.fields.is_empty() && quest.known.as_deref().is_some_and(has_value);
         let is_error = quest.fields.first().is_some_and(|first| first.starts_with(ERROR_FIELD))
             || quest.fields.is_empty() && quest.known.as_deref().is_some_and(has_failed);
-        let place = self.frames.place(own.site);
+        let place = self.frames.recording.place(own.site);
         let (expression, known) = match returned(&frame.function, &frame.body, own.offset) {
             Returned::Value(value) => (value, quest.known.clone()),
             Returned::Early(_, Some(value)) if is_value => (value, quest.known.clone()),
@@ -375,7 +375,7 @@ impl Follower<'_, '_> {
     /// Why a recorded value cannot be the one that is followed.
     fn contradiction(&self, quest: &Quest, value: &Option<String>, own: &OwnStep) -> Option<String> {
         let (later, earlier) = (quest.known.as_deref()?, value.as_deref()?);
-        let place = self.frames.place(own.site);
+        let place = self.frames.recording.place(own.site);
         differ(later, earlier).then(|| {
             format!(
                 "in {place} it was {earlier}, and later {later}: what changed it in between is not recorded"
@@ -394,7 +394,7 @@ impl Follower<'_, '_> {
             return unknown(format!("`{function}` was entered before the first recorded statement"));
         }
         let value = at_entry(self.frames, &quest.frame, known, &quest.fields);
-        let place = self.frames.recording.site_at(span.first).map(|site| self.frames.place(site));
+        let place = self.frames.recording.site_at(span.first).map(|site| self.frames.recording.place(site));
         let caller = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
         let Some((own, frame)) = caller.filter(|(own, _)| Some(own.site) == span.called_from) else {
             let place = place.unwrap_or_default();
@@ -429,7 +429,7 @@ impl Follower<'_, '_> {
             _ => None,
         });
         let Some(argument) = argument else {
-            let place = self.frames.place(own.site);
+            let place = self.frames.recording.place(own.site);
             return unknown(format!(
                 "which argument {place} passes to `{function}` is not clear from its text"
             ));

@@ -178,12 +178,6 @@ impl<'r> Frames<'r> {
         calls.filter(is_it).copied().collect()
     }
 
-    /// `src/lib.rs:7`.
-    pub fn place(&self, site: SiteId) -> String {
-        let file = self.recording.file_of(site).map_or("?", |file| &file.path);
-        format!("{file}:{}", self.recording.site(site).map_or(0, |site| site.line))
-    }
-
     /// The last part of the name of a call's function.
     pub fn name(&self, call: CallId) -> &'r str {
         let function = self.recording.call(call).map(|span| span.function.0 as usize);

@@ -1,6 +1,6 @@
 //! What is found out about the origin of a value.
 
-use crate::recording::{SiteId, StepId};
+use crate::recording::{Recording, SiteId, StepId};
 
 /// Where a value comes from.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -67,6 +67,29 @@ pub enum OriginEnd {
     Made(String, Vec<Operand>),
     /// Why it does not go on.
     Unknown(String),
+}
+
+impl ValueOrigin {
+    /// How it ends: `made in src/lib.rs:7 by ..`, or why it is not known.
+    pub fn end_text(&self, recording: &Recording) -> String {
+        let last = self.hops.last().map_or(self.step, |hop| hop.step);
+        match &self.end {
+            OriginEnd::Unknown(why) => format!("it is not known further back: {why}"),
+            OriginEnd::Made(what, operands) => {
+                let shown: Vec<String> = operands.iter().map(Operand::text).collect();
+                let of = if shown.is_empty() { String::new() } else { format!(", of {}", shown.join(", ")) };
+                let place = recording.site_at(last).map_or_else(String::new, |site| recording.place(site));
+                format!("made in {place} by {what}{of}")
+            }
+        }
+    }
+}
+
+impl Operand {
+    fn text(&self) -> String {
+        let value = self.value.as_ref().map_or(String::new(), |value| format!(" = {value}"));
+        format!("{}{value}", self.name)
+    }
 }
 
 /// What a value was made of.

@@ -90,7 +90,7 @@ pub fn last_change(
                 _ if has_begun => {}
                 Change::Assigned(to, ..) if overlap(to, fields) => return found(change),
                 Change::Lent(to) if known.is_changeable && overlap(to, fields) => {
-                    let place = frames.place(own.site);
+                    let place = frames.recording.place(own.site);
                     return LastChange::Unknown(format!(
                         "`{}` is lent in {place}, and changes by reference are not followed",
                         known.name
@@ -137,7 +137,7 @@ fn in_callees(
     let callees = frames.callees(own, until, name);
     if callees.is_empty() {
         let reads = !known.is_changeable || READING_METHODS.contains(&name);
-        let place = frames.place(own.site);
+        let place = frames.recording.place(own.site);
         return match reads {
             true => LastChange::Entered,
             false => LastChange::Unknown(format!(
@@ -154,7 +154,7 @@ fn in_callees(
         let parameter = inner.function.parameters.get(number);
         let Some(parameter) = parameter.filter(|parameter| parameter.is_mut_reference) else { continue };
         if inner.function.lends {
-            let place = frames.place(own.site);
+            let place = frames.recording.place(own.site);
             let why = "what it returned may have changed it later";
             return LastChange::Unknown(format!("`{name}` got `{}` in {place}, and {why}", known.name));
         }

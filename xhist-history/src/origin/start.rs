@@ -23,12 +23,14 @@ const CHECKING: [&str; 2] = ["assert", "debug_assert"];
 pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<ValueOrigin, String> {
     let read = expression(text.trim()).filter(|read| place(read).is_some());
     let Some(read) = read else {
-        return Err(format!("`{text}` is no variable: a name, or fields of it such as `self.count`"));
+        return Err(format!(
+            "`{text}` is not a variable: write a name, or fields of it such as `self.count`"
+        ));
     };
     let name = place(&read).map(|(name, _)| name.to_owned()).unwrap_or_default();
     let frames = &mut Frames::new(recording);
     let Some((own, frame)) = holder(frames, &name, step) else {
-        let site = recording.site_at(step).map(|site| frames.place(site)).unwrap_or_default();
+        let site = recording.site_at(step).map(|site| frames.recording.place(site)).unwrap_or_default();
         return Err(format!("no call that ran up to {site} has a variable `{name}`"));
     };
     let at = behind(&frame, &name, own.offset);
@@ -41,7 +43,7 @@ pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<Valu
 }
 
 /// The origins of the two sides of the assertion that a statement is: `left` and `right`, or of the condition that it checks. Empty
-/// if it is none.
+/// for another statement.
 pub fn assertion_sides(recording: &Recording, step: StepId) -> Vec<(&'static str, ValueOrigin)> {
     let frames = &mut Frames::new(recording);
     let failing = recording.failing_stack(step).into_iter().next();

@@ -73,7 +73,7 @@ enum OriginFormat {
 /// Carries out the command.
 ///
 /// # Errors
-/// What cannot be opened, or is no variable.
+/// What cannot be opened, or is not a variable.
 pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
     let (name, number) = asked(&args.name).map_err(UsageError::Origin)?;
     let shared = SharedRecording::default();
@@ -117,7 +117,7 @@ fn asked(text: &str) -> Result<(&str, Option<u64>), String> {
     match number.parse() {
         Ok(number) if number > 0 => Ok((name, Some(number))),
         _ => Err(format!(
-            "`{number}` in `{text}` is no number of an entry; {} prints them",
+            "`{number}` in `{text}` is not the number of an entry; {} prints them",
             typed::command("history")
         )),
     }

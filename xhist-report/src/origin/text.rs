@@ -15,8 +15,12 @@ const MOST_FUNCTION: usize = 32;
 /// Characters of a source text, and of a value.
 const MOST_TEXT: usize = 90;
 const MOST_VALUE: usize = 60;
+/// Characters of how it ends.
+const MOST_END: usize = 300;
 /// Hops that a brief origin shows: the newest, and the oldest.
 const BRIEF: (usize, usize) = (2, 4);
+/// Commands to go on with below a brief origin.
+const BRIEF_COMMANDS: usize = 2;
 
 /// What the text says besides the origin.
 pub struct OriginLook<'l> {
@@ -39,7 +43,7 @@ pub fn print(
     writeln!(out, "origin of `{}` at {number}{}{thread}", origin.name, value_text(origin.value.as_deref()))?;
     let lines: Vec<Line> = origin.hops.iter().map(|hop| Line::of(recording, hop)).collect();
     write_lines(&lines, out)?;
-    write_end(recording, origin, look, out)?;
+    write_end(recording, origin, look, usize::MAX, out)?;
     if lines.iter().any(|line| line.is_from_text) {
         writeln!(
             out,
@@ -68,7 +72,7 @@ pub fn print_brief(
         lines.splice(newest..newest + left_out, [Line { text, ..Line::default() }]);
     }
     write_lines(&lines, out)?;
-    write_end(recording, origin, look, out)
+    write_end(recording, origin, look, BRIEF_COMMANDS, out)
 }
 
 /// A line in columns.
@@ -98,7 +102,7 @@ impl Line {
         let what = shortened(&what, MOST_VALUE);
         Line {
             number: recording.number(hop.step).to_string(),
-            place: format!("{}:{line}", file.map_or("?", |file| &file.path)),
+            place: recording.place(hop.site),
             function: recording.function_of(hop.site).to_owned(),
             text: format!("{}  {what}{}", shortened(source, MOST_TEXT), value_text(hop.value.as_deref())),
             is_from_text: hop.value.is_none(),
@@ -134,30 +138,16 @@ fn write_end(
     recording: &Recording,
     origin: &ValueOrigin,
     look: &OriginLook<'_>,
+    commands: usize,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let step = origin.hops.last().map_or(origin.step, |hop| hop.step);
-    let place = recording
-        .site_at(step)
-        .and_then(|site| Some(format!("{}:{}", recording.file_of(site)?.path, recording.site(site)?.line)));
-    let place = place.unwrap_or_else(|| "?".to_owned());
-    match &origin.end {
-        OriginEnd::Unknown(why) => writeln!(out, "  it is not known further back: {why}"),
-        OriginEnd::Made(what, operands) => {
-            let what = shortened(what, MOST_TEXT);
-            let shown: Vec<String> = operands
-                .iter()
-                .map(|operand| format!("{}{}", operand.name, value_text(operand.value.as_deref())))
-                .collect();
-            let of = if shown.is_empty() { String::new() } else { format!(", of {}", shown.join(", ")) };
-            writeln!(out, "  made in {place} by {what}{of}")?;
-            for operand in operands.iter().filter(|operand| !operand.name.contains("[..]")) {
-                let asked = format!("{}@{}", operand.name, recording.number(operand.step));
-                writeln!(out, "  {DIM}go on: {}{DIM:#}", (look.command)(&asked))?;
-            }
-            Ok(())
-        }
+    writeln!(out, "  {}", shortened(&origin.end_text(recording), MOST_END))?;
+    let OriginEnd::Made(_, operands) = &origin.end else { return Ok(()) };
+    for operand in operands.iter().filter(|operand| !operand.name.contains("[..]")).take(commands) {
+        let asked = format!("{}@{}", operand.name, recording.number(operand.step));
+        writeln!(out, "  {DIM}go on: {}{DIM:#}", (look.command)(&asked))?;
     }
+    Ok(())
 }
 
 fn value_text(value: Option<&str>) -> String {
