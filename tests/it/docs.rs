@@ -286,8 +286,8 @@ fn count(text: &str) -> (usize, usize) {
 }
 
 /// Pages whose commands, typed from an empty directory, print what the page shows.
-const TYPED: [&str; 6] =
-    ["getting-started", "tests-and-ci", "threads-and-async", "formats", "suspects", "exports"];
+const TYPED: [&str; 7] =
+    ["getting-started", "tests-and-ci", "threads-and-async", "formats", "suspects", "origin", "exports"];
 
 fn typed() {
     assert_eq!(first_missing("a\n...\nc\n", "1: a\nb\nc\n"), None);

@@ -100,6 +100,8 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/values/types", &[]),
     ("xhist-history/src/values", &["model", "notes", "options", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),
+    ("xhist-history/src/origin", &["recording"]),
+    ("xhist-report/src/origin", &[]),
     ("xhist-history/src/tasks", &["map", "model", "notes", "options", "text"]),
     ("xhist-report/src/qspy", &[]),
     ("xhist-report/src/format", &["entries"]),

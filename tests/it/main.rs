@@ -47,6 +47,7 @@ mod macro_rules;
 mod macros;
 mod nested;
 mod nextest;
+mod origin;
 mod panics;
 mod picture;
 mod places;
@@ -122,6 +123,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("surroundings", surroundings::CASES),
     ("cuts", cuts::CASES),
     ("threads", threads::CASES),
+    ("origin", origin::CASES),
     ("panics", panics::CASES),
     ("tasks", tasks::CASES),
     ("clock", clock::CASES),

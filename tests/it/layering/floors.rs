@@ -85,7 +85,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         &[
             &["model", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
-            &["answer", "page", "source", "trace"],
+            &["answer", "origin", "page", "source", "trace"],
             &["runs", "selection"],
             &["options.rs"],
             &["map", "values"],
@@ -101,7 +101,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["dap", "entries", "interrupt.rs", "link", "order", "qspy", "suspects"],
+            &["dap", "entries", "interrupt.rs", "link", "order", "origin", "qspy", "suspects"],
             &["format", "view"],
             &["diff", "options.rs"],
             &["live", "reports"],

@@ -9,6 +9,12 @@ use crate::typed;
 const MAX_LINES: usize = 20;
 
 impl Recording {
+    /// The place of a statement: `src/main.rs:7`.
+    pub fn place(&self, site: SiteId) -> String {
+        let file = self.file_of(site).map_or("?", |file| &file.path);
+        format!("{file}:{}", self.site(site).map_or(0, |site| site.line))
+    }
+
     /// The place and the text of a statement: `src/main.rs:7 parse: let x = 1;`.
     pub fn place_text(&self, site: SiteId) -> Option<String> {
         let (place, file) = (self.site(site)?, self.file_of(site)?);

@@ -1,22 +1,27 @@
 //! What `cargo xhist` needs to run a recorded test again: the test, and the comparison of two of its runs.
 
 use std::ffi::{OsStr, OsString};
-use std::io;
+use std::io::{self, Write};
 use std::path::Path;
 
 use super::after_run;
 use super::answer::Wanted;
 use super::commands::run_from_cargo;
 use super::diff::DiffArgs;
+use super::origin;
 use super::values::ValueArgs;
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
 
 pub use crate::suspects::{FailedTest, failed_test};
 
-/// Prints the answer to a run on standard error, with the suspects of the run that it repeats.
+/// Prints the answer to a run on standard error, with the origins of what its failed assertion compared, and the suspects of the
+/// run that it repeats.
 pub fn print_answer(run: &Path, repeated: &Path) {
     after_run::print(run, Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated) });
+    let origins = origin::of_failed_test(run, &ValueArgs::default());
+    // There is nowhere to report that stderr cannot be written.
+    let _ = anstream::stderr().write_all(&origins);
     after_run::print_brief(repeated, false);
 }
 

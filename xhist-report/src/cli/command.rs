@@ -8,6 +8,7 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
+use super::origin::OriginArgs;
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
     ReportCommand, ThreadsReport, TraceinfoCommand,
@@ -94,6 +95,8 @@ pub(super) enum Command {
     Coverage(CoverageCommand),
     /// The statements of a failed run by how likely each is the mistake
     Suspects(SuspectsArgs),
+    /// Where a value comes from: back over assignments and calls to where it was made
+    Origin(OriginArgs),
     /// Two histories compared: where control flow parts first
     Diff(DiffArgs),
     /// The runs that `cargo xhist` keeps, the newest last

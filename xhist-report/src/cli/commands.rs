@@ -15,6 +15,7 @@ use super::error::UsageError;
 use super::evidence;
 use super::fleet;
 use super::how_to_dump;
+use super::origin;
 use super::pager::Pager;
 use super::suspects;
 use super::typos;
@@ -101,6 +102,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         }
         Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Suspects(args)) => return suspects::run(args, notes),
+        Some(Command::Origin(args)) => return origin::run(args, notes),
         Some(Command::Fleet(args)) => return Ok(fleet::run(args, notes)),
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),

@@ -63,6 +63,8 @@ pub enum UsageError {
     Formats(FormatsError),
     /// No passed test to compare with.
     Nearest(NearestError),
+    /// A value whose origin cannot be looked for.
+    Origin(String),
     /// A program whose rings cannot be located.
     Dump(DumpError),
     /// No terminal for a view.
@@ -131,6 +133,7 @@ impl fmt::Display for UsageError {
             UsageError::Runs(error) => error.fmt(f),
             UsageError::Formats(error) => error.fmt(f),
             UsageError::Nearest(error) => error.fmt(f),
+            UsageError::Origin(why) => f.write_str(why),
             UsageError::Dump(error) => error.fmt(f),
             UsageError::Screen(error) => error.fmt(f),
         }

@@ -63,6 +63,20 @@ impl HistoryArgs {
         recording: &SharedRecording,
         notes: &mut Notes<'_>,
     ) -> Result<(Opened, Options), UsageError> {
+        let (opened, mut options) = self.read(recording, notes)?;
+        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
+        Ok((opened, options))
+    }
+
+    /// The same, without what other commands find out about the run.
+    ///
+    /// # Errors
+    /// As above.
+    pub(super) fn read(
+        &self,
+        recording: &SharedRecording,
+        notes: &mut Notes<'_>,
+    ) -> Result<(Opened, Options), UsageError> {
         let (opened, choice) = sources::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
@@ -79,13 +93,12 @@ impl HistoryArgs {
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(&opened, self.names.map.as_deref())
         };
-        let mut options = Options {
+        let options = Options {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
             ..Options::from(read)
         };
-        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
         Ok((opened, options))
     }
 }

@@ -21,6 +21,7 @@ mod how_to_dump;
 mod moment;
 mod open;
 mod options;
+mod origin;
 mod pager;
 mod report_args;
 mod reports;

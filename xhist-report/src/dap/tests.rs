@@ -359,6 +359,27 @@ fn values_belong_to_their_calls() {
 }
 
 #[test]
+fn the_console_says_where_a_value_comes_from() {
+    let mut sample = RecordingSample::default();
+    let text = "fn main() {\n    let a = 4;\n    let b = a;\n    end(b);\n}\n";
+    sample.recording.files[0].text = Some(text.into());
+    for line in [2, 3, 4] {
+        sample.line(line);
+    }
+    sample.call(0, (0, 2), None);
+    let mut client = Client::new(&shared(sample));
+    client.open(json!({}));
+    let text = client.word("origin b");
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines.len(), 3, "{text}");
+    assert!(lines[0].starts_with("step 2 of 3, main: src/main.rs:3 ") && lines[0].ends_with("bound b"));
+    assert!(lines[1].starts_with("step 1 of 3, main: src/main.rs:2 ") && lines[1].ends_with("bound a"));
+    assert_eq!(lines[2], "made in src/main.rs:2 by `4`");
+    let why = client.fail("evaluate", json!({"expression": "origin c", "context": "repl"}));
+    assert!(why.contains("has a variable `c`"), "{why}");
+}
+
+#[test]
 fn words_of_the_console_move() {
     let mut client = Client::new(&panicking());
     client.open(json!({}));

@@ -10,6 +10,7 @@ use super::points::functions_named;
 use super::session::DapSession;
 use super::stops::{StopReason, step_text};
 use super::travel::Asked;
+use xhist_history::origin::origin_of;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId};
 
 /// What a word does. The text behind it is its argument; the answer is for the console.
@@ -66,6 +67,12 @@ const WORDS: &[WordRow] = &[
         session.word_again(recording, argument, Direction::Forward)
     }),
     word("last", "FN", "back to the last time that a function was entered", DapSession::word_last),
+    word(
+        "origin",
+        "NAME",
+        "the statements that gave a variable its value, from here back",
+        DapSession::word_origin,
+    ),
     word("where", "", "the step and the calls on the stack", |session, recording, _| {
         Ok(session.stack_text(recording))
     }),
@@ -196,6 +203,22 @@ impl DapSession {
         let step = found.ok_or_else(|| DapError(format!("the line did not run {when} this step")))?;
         self.jump(recording, step, StopReason::Goto);
         Ok(self.here(recording))
+    }
+
+    fn word_origin(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {
+        let origin = origin_of(recording, argument, self.at).map_err(DapError)?;
+        let mut lines: Vec<String> = Vec::new();
+        for hop in &origin.hops {
+            let value = hop.value.as_ref().map_or(String::new(), |value| format!(" = {value}"));
+            lines.push(format!(
+                "{}: {} {}{value}",
+                step_text(recording, hop.step),
+                hop.kind.name(),
+                hop.name
+            ));
+        }
+        lines.push(origin.end_text(recording));
+        Ok(lines.join("\n"))
     }
 
     fn word_last(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {

@@ -1,0 +1,241 @@
+//! The origin of a value: `cargo xhist origin`, and what `cargo xhist why` prints of it.
+
+use xhist_tests::{Case, Done, Tree, cargo};
+
+pub const CASES: &[Case] = &[
+    Case::new("a_value_is_followed_to_where_it_was_made", followed),
+    Case::new("what_is_not_recorded_ends_the_way_back", ends),
+    Case::new("rounds_of_loops_are_distinguished", rounds),
+    Case::new("without_values_each_hop_is_marked", marked),
+    Case::new("what_has_no_origin_is_an_error", errors),
+];
+
+const LIBRARY: &str = r#"#[derive(Debug)]
+pub struct Counter {
+    count: u32,
+    step: u32,
+    marks: Vec<u32>,
+}
+
+impl Counter {
+    fn new(step: u32) -> Counter {
+        Counter { count: 0, step, marks: Vec::new() }
+    }
+
+    fn set(&mut self, value: u32) {
+        self.count = value;
+    }
+
+    fn slot(&mut self) -> &mut u32 {
+        &mut self.step
+    }
+
+    fn total(&self) -> u32 {
+        self.count
+    }
+}
+
+fn parse(text: &str) -> Option<u32> {
+    let number = text.trim().parse::<u32>().ok()?;
+    if number > 9 { None } else { Some(number) }
+}
+
+fn pick(kind: &str) -> u32 {
+    let step = match kind {
+        "small" => 1,
+        "big" => {
+            let base = parse(" 7 ").unwrap();
+            base
+        }
+        _ => 2,
+    };
+    step
+}
+
+fn run(kind: &str) -> Counter {
+    let step = pick(kind);
+    let mut counter = Counter::new(step);
+    counter.set(step);
+    counter.marks.push(3);
+    counter
+}
+
+fn double(number: u32) -> u32 {
+    number * 2
+}
+
+fn sum(numbers: &[u32]) -> u32 {
+    let mut sum = 0;
+    for number in numbers {
+        sum += double(*number);
+    }
+    sum
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn big_counters_have_a_total() {
+        let counter = run("big");
+        let total = counter.total();
+        assert_eq!(total, 8);
+    }
+
+    #[test]
+    fn slots_are_set() {
+        let mut counter = Counter::new(1);
+        *counter.slot() = 2;
+        let step = counter.step;
+        assert_eq!(step, 3);
+    }
+
+    #[test]
+    fn sums_are_doubled() {
+        assert_eq!(sum(&[1, 2]), 7);
+    }
+}
+"#;
+
+/// A failed run of the tests, or of one of them.
+fn project() -> Tree {
+    let tree = Tree::empty("origin");
+    let manifest = "[package]\nname = \"origin\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
+    tree.write("Cargo.toml", manifest);
+    tree.write("src/lib.rs", LIBRARY);
+    tree
+}
+
+fn xhist(tree: &Tree, arguments: &str) -> Done {
+    cargo(tree.path()).args(&format!("xhist {arguments}")).done()
+}
+
+/// The place, the text and what has the value of each line of a way back, and its last line.
+fn lines(done: &Done) -> Vec<String> {
+    let shown = done.stdout.lines().filter(|line| line.starts_with("  ") && !line.contains("go on: "));
+    shown.map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect()
+}
+
+/// The first line of the library with this text.
+fn line_of_text(text: &str) -> usize {
+    LIBRARY.lines().position(|line| line.trim() == text).map_or(0, |index| index + 1)
+}
+
+/// Runs one test with all values; it fails.
+fn with_values(tree: &Tree, test: &str) {
+    xhist(tree, &format!("test --lib --values ** -- --exact tests::{test}")).expect(101);
+}
+
+fn followed() {
+    let tree = project();
+    with_values(&tree, "big_counters_have_a_total");
+    let done = xhist(&tree, "origin total").expect(0);
+    let expected = [
+        ("let total = counter.total();", "total = 7"),
+        ("self.count", "returned = 7"),
+        ("let total = counter.total();", "passes self.count = 7"),
+        ("let counter = run(\"big\");", "counter.count = 7"),
+        ("counter", "returned = 7"),
+        ("self.count = value;", "self.count = 7"),
+        ("counter.set(step);", "passes value = 7"),
+        ("let step = pick(kind);", "step = 7"),
+        ("step", "returned = 7"),
+        ("let step = match kind {", "step = 7"),
+        ("base", "this branch ran = 7"),
+        ("let base = parse(\" 7 \").unwrap();", "base = 7"),
+        ("if number > 9 { None } else { Some(number) }", "returned Some(number)"),
+        ("let number = text.trim().parse::<u32>().ok()?;", "number = 7"),
+    ];
+    let found = lines(&done);
+    done.check(found.len() == expected.len() + 1, "a line for each statement, and the end");
+    for (line_of, (source, what)) in found.iter().zip(expected) {
+        let place = format!("src/lib.rs:{} ", line_of_text(source));
+        done.check(line_of.contains(&place) && line_of.ends_with(&format!("{source} {what}")), source);
+    }
+    let end = format!(
+        "made in src/lib.rs:{} by `.parse`, which is not recorded, of text = \" 7 \"",
+        line_of_text("let number = text.trim().parse::<u32>().ok()?;")
+    );
+    done.check(found.last() == Some(&end), "where it was made");
+    // Only what is known from the text has a mark: `unwrap` is not recorded.
+    let marked = found.iter().filter(|line| line.starts_with('~')).count();
+    done.check(marked == 1 && found[12].starts_with('~'), "one mark");
+    // The command that is shown goes on.
+    let next = done.stdout.lines().find_map(|line| line.trim().strip_prefix("go on: cargo xhist "));
+    let next = xhist(&tree, next.unwrap_or_default()).expect(0);
+    next.check(
+        next.stdout.contains("passes text = \" 7 \"") && next.stdout.contains("by `\" 7 \"`"),
+        "the text",
+    );
+    let json = xhist(&tree, "origin total --format json").expect(0);
+    let rows: Vec<serde_json::Value> =
+        json.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON")).collect();
+    json.check(rows.len() == expected.len() + 2 && rows[0]["kind"] == "origin", "the same");
+    json.check(
+        rows[1]["how"] == "bound" && rows[1]["value"] == "7" && rows[13]["known_by"] == "text",
+        "a hop",
+    );
+    json.check(rows[15]["kind"] == "made" && rows[15]["of"][0]["value"] == "\" 7 \"", "the end");
+}
+
+fn ends() {
+    let tree = project();
+    with_values(&tree, "big_counters_have_a_total");
+    let marks = xhist(&tree, "origin counter.marks").expect(0);
+    let line = line_of_text("counter.marks.push(3);");
+    let why = format!("`push` in src/lib.rs:{line} may have changed `counter`, and is not recorded");
+    let end = format!("it is not known further back: {why}");
+    marks.check(marks.stdout.contains(&end), "a method of another crate");
+    with_values(&tree, "slots_are_set");
+    let step = xhist(&tree, "origin step").expect(0);
+    let why = format!("`slot` got `counter` in src/lib.rs:{}", line_of_text("*counter.slot() = 2;"));
+    step.check(step.stdout.contains(&format!("it is not known further back: {why}")), "a reference");
+    step.check(step.stdout.contains("step = 2"), "the value as it was recorded");
+    step.check(!step.stdout.contains("made in"), "no guess");
+}
+
+fn rounds() {
+    let tree = project();
+    with_values(&tree, "sums_are_doubled");
+    let history = xhist(&tree, "history").expect(0);
+    let place = format!(" src/lib.rs:{}", line_of_text("sum += double(*number);"));
+    let behind = format!("{place} ");
+    let entries: Vec<&str> =
+        history.stdout.lines().filter(|line| line.ends_with(&place) || line.contains(&behind)).collect();
+    let number = |index: usize| entries[index].split(' ').next().unwrap_or_default();
+    history.check(entries.len() == 2, "two rounds");
+    let first = xhist(&tree, &format!("origin number@{}", number(0))).expect(0);
+    first.check(first.stdout.starts_with(&format!("origin of `number` at {} = 1 ", number(0))), "the first");
+    let second = xhist(&tree, &format!("origin sum@{}", number(1))).expect(0);
+    second.check(second.stdout.contains("by `+=`, of sum = 2, number = 2"), "the second");
+    let why = xhist(&tree, "why").expect(0);
+    why.check(why.stderr.contains("\norigin of left, `sum(&[1, 2])`:\n"), "the side of the assertion");
+    why.check(why.stderr.contains("by `+=`, of sum = 2, number = 2"), "its end");
+    why.check(!why.stderr.contains("origin of right"), "nothing is behind a number in the assertion");
+}
+
+fn marked() {
+    let tree = project();
+    xhist(&tree, "test --lib big").expect(101);
+    let done = xhist(&tree, "origin total").expect(0);
+    let found = lines(&done);
+    done.check(found.len() == 15 && found[..14].iter().all(|line| line.starts_with('~')), "the same way");
+    done.check(done.stdout.contains("no values are recorded: `cargo xhist why` "), "what to type");
+}
+
+fn errors() {
+    let tree = project();
+    let none = xhist(&tree, "origin total").expect(2);
+    none.check(none.stderr.contains("cargo xhist"), "there is no run");
+    xhist(&tree, "test --lib big").expect(101);
+    for (arguments, said) in [
+        ("origin total@x", "`x` in `total@x` is not the number of an entry"),
+        ("origin total@999", "there is no entry 999: the history ends with "),
+        ("origin unheard_of", "has a variable `unheard_of`"),
+        ("origin 1+2", "`1+2` is not a variable"),
+    ] {
+        let done = xhist(&tree, arguments).expect(2);
+        done.check(done.stderr.contains(said) && done.stdout.is_empty(), said);
+    }
+}

@@ -1,0 +1,520 @@
+//! Follows a value back, from one expression to the one that it comes from.
+
+use super::changes::{Change, GivenBy, KnownVariable, place, variable};
+use super::frames::{Frames, OwnStep, SyntaxFrame};
+use super::result::{HopKind, Operand, OriginEnd, OriginHop};
+use super::returns::{Returned, ends, has_branches, returned};
+use super::search::{LastChange, at_entry, last_change, recorded, value_of};
+use super::syntax::{ERROR_FIELD, Expression, ExpressionKind, own_parts, points};
+use super::value_text::{differ, is_whole};
+use crate::recording::{CallId, StepId};
+
+/// Hops and expressions in all.
+const MOST: usize = 400;
+/// Names that a value was made of that are shown.
+const OPERANDS: usize = 4;
+
+/// Methods of the standard library whose value is that of what they are called on.
+const SAME: [&str; 12] = [
+    "clone",
+    "to_owned",
+    "cloned",
+    "copied",
+    "as_ref",
+    "as_mut",
+    "as_deref",
+    "borrow",
+    "borrow_mut",
+    "ok",
+    "by_ref",
+    "as_deref_mut",
+];
+/// The same, with what is in it: `Some(a)`, `Ok(a)`.
+const INNER: [&str; 3] = ["unwrap", "expect", "unwrap_unchecked"];
+
+/// A value to follow: that of some fields of an expression.
+#[derive(Clone)]
+pub struct Quest {
+    /// The expression.
+    pub expression: Expression,
+    /// Where its names are looked up.
+    pub at: u32,
+    /// The fields of it that are followed.
+    pub fields: Vec<String>,
+    /// The call that evaluates it.
+    pub frame: SyntaxFrame,
+    /// The statement that does.
+    pub own: OwnStep,
+    /// Changes before this step count.
+    pub before: StepId,
+    /// The value of the fields, if it is recorded.
+    pub known: Option<String>,
+}
+
+impl Quest {
+    /// The same value, as that of another expression of the same statement.
+    fn of(self, expression: &Expression) -> Quest {
+        Quest { expression: expression.clone(), ..self }
+    }
+
+    /// The same for a field of that.
+    fn field_of(mut self, expression: &Expression, field: &str) -> Quest {
+        self.fields.insert(0, field.to_owned());
+        self.of(expression)
+    }
+}
+
+enum Next {
+    Go(Box<Quest>),
+    End(OriginEnd),
+}
+
+/// Follows values.
+pub struct Follower<'f, 'r> {
+    /// The calls.
+    pub frames: &'f mut Frames<'r>,
+    /// The hops so far.
+    pub hops: Vec<OriginHop>,
+}
+
+impl Follower<'_, '_> {
+    /// Follows a value to its end.
+    pub fn follow(&mut self, quest: Quest) -> OriginEnd {
+        let mut quest = Box::new(quest);
+        for _ in 0..MOST {
+            match self.next(*quest) {
+                Next::Go(next) => quest = next,
+                Next::End(end) => return end,
+            }
+        }
+        OriginEnd::Unknown(format!("it goes on for more than {MOST} expressions"))
+    }
+
+    fn next(&mut self, quest: Quest) -> Next {
+        let go = |quest: Quest| Next::Go(Box::new(quest));
+        let expression = quest.expression.clone();
+        let first = quest.fields.first().cloned();
+        match &expression.kind {
+            ExpressionKind::Same(of) | ExpressionKind::Reference(_, of) => go(quest.of(of)),
+            ExpressionKind::Cast(of) => go(Quest { known: None, ..quest }.of(of)),
+            ExpressionKind::Field(of, name) => go(quest.field_of(of, name)),
+            ExpressionKind::Try(of) => go(quest.field_of(of, "0")),
+            ExpressionKind::Path(segments) => match &segments[..] {
+                [name] if !is_type(name) => self.variable(quest, name),
+                _ => self.made("", &quest),
+            },
+            ExpressionKind::Struct(fields, rest) => {
+                let found = first.and_then(|first| fields.iter().find(|(name, _)| *name == first));
+                match (found, rest) {
+                    (Some((_, value)), _) => go(inner(quest).of(value)),
+                    (None, Some(rest)) if !quest.fields.is_empty() => go(quest.of(rest)),
+                    _ => self.made("", &quest),
+                }
+            }
+            ExpressionKind::Tuple(parts) => {
+                match first.and_then(|first| parts.get(first.parse::<usize>().ok()?)) {
+                    Some(part) => go(inner(quest).of(part)),
+                    None => self.made("", &quest),
+                }
+            }
+            ExpressionKind::Call(to, arguments) => match &to.kind {
+                ExpressionKind::Path(segments) => {
+                    let name = segments.last().map_or("", |name| name);
+                    if segments.len() == 1 && variable(&quest.frame.function, name, quest.at).is_some() {
+                        return self.made(&format!("a call of the value `{name}`"), &quest);
+                    }
+                    match constructed(name, arguments, first.as_deref()) {
+                        Some(Some(argument)) => go(inner(quest).of(argument)),
+                        Some(None) => self.made("", &quest),
+                        None => self.called(quest, name, None),
+                    }
+                }
+                _ => self.made("a call of a value", &quest),
+            },
+            ExpressionKind::Method(of, name, _) => self.called(quest, name, Some(of)),
+            _ if has_branches(&expression) => self.branch(quest),
+            ExpressionKind::Macro(name, _) => self.made(&format!("`{name}!`"), &quest),
+            _ => self.made("", &quest),
+        }
+    }
+
+    /// The end: the value of the expression is made there.
+    fn made(&mut self, by: &str, quest: &Quest) -> Next {
+        let text = self.frames.sources.text(quest.frame.file, &quest.expression);
+        let what = if by.is_empty() { format!("`{text}`") } else { by.to_owned() };
+        Next::End(OriginEnd::Made(what, self.operands(&quest.expression, quest)))
+    }
+
+    /// The variables of an expression, with their values.
+    fn operands(&mut self, expression: &Expression, quest: &Quest) -> Vec<Operand> {
+        let mut found: Vec<Operand> = Vec::new();
+        let mut covered = 0..0;
+        let mut parts = own_parts(expression);
+        parts.sort_by_key(|part| (part.range.start, std::cmp::Reverse(part.range.end)));
+        for part in parts {
+            let Some((name, fields)) = place(part).filter(|_| part.range.end > covered.end) else { continue };
+            let (name, fields) = (name.to_owned(), fields);
+            covered = part.range.clone();
+            let Some(known) = variable(&quest.frame.function, &name, part.range.start) else { continue };
+            let shown = std::iter::once(name).chain(fields.iter().cloned()).collect::<Vec<_>>();
+            let shown = shown.join(".").replace(".[]", "[..]");
+            let value = match known.body == quest.frame.body {
+                true => {
+                    value_of(self.frames, &quest.frame, (&known, &fields), (quest.before, quest.own.step))
+                }
+                false => None,
+            };
+            if found.iter().all(|other| other.name != shown) && found.len() < OPERANDS {
+                found.push(Operand { name: shown, step: quest.own.step, value });
+            }
+        }
+        found
+    }
+
+    fn hop(&mut self, own: &OwnStep, kind: HopKind, name: String, value: Option<String>) {
+        self.hops.push(OriginHop { step: own.step, site: own.site, kind, name, value });
+    }
+
+    /// The branch that ran.
+    fn branch(&mut self, quest: Quest) -> Next {
+        let (frame, own) = (&quest.frame, &quest.own);
+        let range = quest.expression.range.clone();
+        let until = self.frames.window_end(frame, own.step, (own.offset, &range));
+        let ran = self.frames.steps_between(frame, StepId(own.step.0 + 1), until);
+        let ends = ends(&quest.expression);
+        let is_end = |own: &&OwnStep| {
+            own.call == quest.own.call && ends.iter().any(|end| end.range.start == own.offset)
+        };
+        let Some(own) = ran.iter().find(is_end).cloned() else {
+            let place = self.frames.recording.place(quest.own.site);
+            return unknown(format!("which branch ran in {place} is not recorded"));
+        };
+        let Some(end) = ends.into_iter().find(|end| end.range.start == own.offset).cloned() else {
+            return unknown("which branch ran is not recorded".to_owned());
+        };
+        let name = self.frames.sources.text(quest.frame.file, &end);
+        self.hop(&own, HopKind::Branch, name, quest.known.clone());
+        let (at, before) = (end.range.start, own.step);
+        Next::Go(Box::new(Quest { expression: end, at, own, before, ..quest }))
+    }
+
+    /// The value that a call returned.
+    fn called(&mut self, quest: Quest, name: &str, receiver: Option<&Expression>) -> Next {
+        let range = quest.expression.range.clone();
+        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &range));
+        let callees = self.frames.callees(&quest.own, until, name);
+        let written = calls_in(&quest, name);
+        let Some(callee) = nth(&callees, &written, &quest.expression) else {
+            let of = receiver.map(|of| Quest { known: None, ..quest.clone() }.of(of));
+            return match of {
+                _ if !callees.is_empty() => {
+                    let place = self.frames.recording.place(quest.own.site);
+                    unknown(format!("`{name}` ran {} times in {place}", callees.len()))
+                }
+                Some(of) if SAME.contains(&name) => Next::Go(Box::new(of)),
+                Some(of) if INNER.contains(&name) => {
+                    let expression = of.expression.clone();
+                    Next::Go(Box::new(of.field_of(&expression, "0")))
+                }
+                _ => {
+                    let shown = if receiver.is_some() { format!(".{name}") } else { name.to_owned() };
+                    self.made(&format!("`{shown}`, which is not recorded"), &quest)
+                }
+            };
+        };
+        if !self.frames.has_returned(*callee) {
+            return unknown(format!("`{name}` is not known to have returned"));
+        }
+        let end = self.frames.end(*callee);
+        let Some((own, frame)) = self.frames.last_statement(*callee, end) else {
+            return unknown(format!("the source text of `{name}` is not known"));
+        };
+        let has_failed = |known: &str| known.starts_with("Err(") || known == "None";
+        let has_value = |known: &str| known.starts_with("Ok(") || known.starts_with("Some(");
+        let is_value = quest.fields.first().is_some_and(|first| first == "0")
+            || quest.fields.is_empty() && quest.known.as_deref().is_some_and(has_value);
+        let is_error = quest.fields.first().is_some_and(|first| first.starts_with(ERROR_FIELD))
+            || quest.fields.is_empty() && quest.known.as_deref().is_some_and(has_failed);
+        let place = self.frames.recording.place(own.site);
+        let (expression, known) = match returned(&frame.function, &frame.body, own.offset) {
+            Returned::Value(value) => (value, quest.known.clone()),
+            Returned::Early(_, Some(value)) if is_value => (value, quest.known.clone()),
+            Returned::Early(of, tail) if is_error || tail.is_none() => (of, None),
+            Returned::Early(..) => {
+                return unknown(format!("`?` in {place} may have returned from `{name}`, or not"));
+            }
+            Returned::Unknown => {
+                return unknown(format!("`{name}` ended behind {place}, and what it returned is not known"));
+            }
+        };
+        let shown = self.frames.sources.text(frame.file, &expression);
+        self.hop(&own, HopKind::Returned, shown, quest.known.clone());
+        let (at, before) = (expression.range.start, own.step);
+        Next::Go(Box::new(Quest { expression, at, frame, own, before, known, fields: quest.fields }))
+    }
+
+    /// The value of a variable.
+    fn variable(&mut self, mut quest: Quest, name: &str) -> Next {
+        let Some(known) = variable(&quest.frame.function, name, quest.at) else {
+            return self.made("", &quest);
+        };
+        if known.body != quest.frame.body {
+            match self.outer(&quest, &known) {
+                Some((frame, own)) => (quest.frame, quest.own) = (frame, own),
+                None => {
+                    return unknown(format!(
+                        "a closure captured `{name}`, and ran behind the end of that call"
+                    ));
+                }
+            }
+        }
+        match last_change(self.frames, &quest.frame, (&known, &quest.fields), quest.before, 0) {
+            LastChange::Unknown(why) => unknown(why),
+            LastChange::Found(found) => self.changed(quest, *found),
+            LastChange::Entered => match known.by {
+                GivenBy::Parameter(number) => self.argument(quest, &known, number),
+                _ => unknown(format!("`{name}` was made before the first recorded statement")),
+            },
+        }
+    }
+
+    /// The call whose variable a closure uses, and its newest statement.
+    fn outer(&mut self, quest: &Quest, known: &KnownVariable) -> Option<(SyntaxFrame, OwnStep)> {
+        let around: Vec<CallId> =
+            self.frames.recording.ancestors(Some(quest.own.call)).skip(1).map(|(call, _)| call).collect();
+        around.into_iter().find_map(|call| {
+            let (own, frame) = self.frames.last_statement(call, quest.before)?;
+            let is_it = frame.file == quest.frame.file && frame.body == known.body;
+            is_it.then_some((frame, own))
+        })
+    }
+
+    /// A statement changed the variable.
+    fn changed(
+        &mut self,
+        quest: Quest,
+        (own, frame, known, fields, change): (OwnStep, SyntaxFrame, KnownVariable, Vec<String>, Change),
+    ) -> Next {
+        let shown = shown_place(&known.name, &fields);
+        let frame = match own.call == frame.call {
+            true => frame,
+            false => match self.frames.frame(own.call, own.site) {
+                Some(frame) => frame,
+                None => return unknown("the source text of a closure is not known".to_owned()),
+            },
+        };
+        let is_local = known.body == frame.body;
+        let during = (quest.before, quest.own.step);
+        let value = match is_local {
+            true => recorded(self.frames, &frame, (&known, &fields), (&own, &change), during),
+            false => None,
+        };
+        let (at, before) = (own.offset, own.step);
+        let quest = Quest { frame, before, at, fields, ..quest };
+        match change {
+            Change::Assigned(to, operator, given) => {
+                // A field that is assigned has no record of its own.
+                let value = if to.is_empty() { value } else { None };
+                if let Some(why) = self.contradiction(&quest, &value, &own) {
+                    return unknown(why);
+                }
+                let known_value = shown_better(value, &quest.known);
+                let is_whole = to.len() <= quest.fields.len();
+                let name = if is_whole { shown } else { shown_place(&known.name, &to) };
+                self.hop(&own, HopKind::Assigned, name, known_value.clone().filter(|_| is_whole));
+                let at = given.range.start;
+                let rest = quest.fields.get(to.len()..).unwrap_or_default().to_vec();
+                let quest = Quest { own, at, known: known_value, ..quest };
+                match operator {
+                    None if is_whole => Next::Go(Box::new(Quest { fields: rest, ..quest }.of(&given))),
+                    None => self.made(&format!("a change of its part `{}`", to.join(".")), &quest.of(&given)),
+                    Some(operator) => {
+                        let mut operands = self.operands(&given, &quest);
+                        let old = shown_place(&known.name, &to);
+                        let step = StepId(quest.own.step.0.saturating_sub(1));
+                        let value = value_of(
+                            self.frames,
+                            &quest.frame,
+                            (&known, &to),
+                            (quest.before, quest.own.step),
+                        );
+                        operands.insert(0, Operand { name: old, step, value });
+                        Next::End(OriginEnd::Made(format!("`{operator}`"), operands))
+                    }
+                }
+            }
+            _ => {
+                if let Some(why) = self.contradiction(&quest, &value, &own) {
+                    return unknown(why);
+                }
+                let known_value = shown_better(value, &quest.known);
+                self.hop(&own, HopKind::Bound, shown, known_value.clone());
+                let Some(mut to) = known.fields.clone() else {
+                    return unknown(format!("a pattern takes `{}` out of a larger value", known.name));
+                };
+                to.extend(quest.fields.iter().cloned());
+                let quest = Quest { own, known: known_value, fields: to, ..quest };
+                match &known.by {
+                    GivenBy::Value(Some(value)) => {
+                        Next::Go(Box::new(Quest { at: value.range.start, ..quest }.of(value)))
+                    }
+                    GivenBy::Element(of) => {
+                        let text = self.frames.sources.text(quest.frame.file, of);
+                        self.made(&format!("`for`, as an element of `{text}`"), &quest.of(of))
+                    }
+                    GivenBy::ClosureParameter => unknown(format!(
+                        "`{}` is a parameter of a closure, and its caller is not recorded",
+                        known.name
+                    )),
+                    _ => unknown(format!("`{}` has no value yet", known.name)),
+                }
+            }
+        }
+    }
+
+    /// Why a recorded value cannot be the one that is followed.
+    fn contradiction(&self, quest: &Quest, value: &Option<String>, own: &OwnStep) -> Option<String> {
+        let (later, earlier) = (quest.known.as_deref()?, value.as_deref()?);
+        let place = self.frames.recording.place(own.site);
+        differ(later, earlier).then(|| {
+            format!(
+                "in {place} it was {earlier}, and later {later}: what changed it in between is not recorded"
+            )
+        })
+    }
+
+    /// The argument of the call that gave a parameter its value.
+    fn argument(&mut self, quest: Quest, known: &KnownVariable, number: usize) -> Next {
+        let function = quest.frame.function.name.clone();
+        let call = quest.frame.call;
+        let Some(span) = self.frames.recording.call(call).cloned() else {
+            return unknown(format!("the call of `{function}` is not known"));
+        };
+        if span.entered_before {
+            return unknown(format!("`{function}` was entered before the first recorded statement"));
+        }
+        let value = at_entry(self.frames, &quest.frame, known, &quest.fields);
+        let place = self.frames.recording.site_at(span.first).map(|site| self.frames.recording.place(site));
+        let caller = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
+        let Some((own, frame)) = caller.filter(|(own, _)| Some(own.site) == span.called_from) else {
+            let place = place.unwrap_or_default();
+            return unknown(format!("what called `{function}` in {place} is not recorded"));
+        };
+        if let Some((later, earlier)) = quest.known.as_deref().zip(value.as_deref())
+            && differ(later, earlier)
+        {
+            return unknown(format!(
+                "`{}` was {earlier} when `{function}` was entered, and later {later}: what changed it is not recorded",
+                known.name
+            ));
+        }
+        let end = self.frames.end(own.call);
+        let at = Quest { own: own.clone(), frame: frame.clone(), ..quest.clone() };
+        let written = calls_in(&at, &function);
+        let until =
+            self.frames.window_end(&frame, own.step, (own.offset, &point_range(&frame, own.offset))).min(end);
+        let callees = self.frames.callees(&own, until, &function);
+        let index = callees.iter().position(|callee| *callee == call);
+        let written = match (index, &written[..]) {
+            (_, [only]) => Some(only),
+            (Some(index), several) if several.len() == callees.len() => several.get(index),
+            _ => None,
+        };
+        let argument = written.and_then(|written| match &written.kind {
+            ExpressionKind::Method(of, _, arguments) => match number.checked_sub(1) {
+                None => Some((**of).clone()),
+                Some(number) => arguments.get(number).cloned(),
+            },
+            ExpressionKind::Call(_, arguments) => arguments.get(number).cloned(),
+            _ => None,
+        });
+        let Some(argument) = argument else {
+            let place = self.frames.recording.place(own.site);
+            return unknown(format!(
+                "which argument {place} passes to `{function}` is not clear from its text"
+            ));
+        };
+        let Some(to) = known.fields.clone() else {
+            return unknown(format!("a pattern takes `{}` out of a larger value", known.name));
+        };
+        let fields = [to, quest.fields.clone()].concat();
+        let known_value = shown_better(value, &quest.known);
+        let name = shown_place(&known.name, &quest.fields);
+        self.hop(&own, HopKind::Argument, name, known_value.clone());
+        let (at, before) = (argument.range.start, own.step);
+        Next::Go(Box::new(Quest { expression: argument, at, fields, frame, own, before, known: known_value }))
+    }
+}
+
+/// The value recorded here, unless that is cut or an address and the one that is known says more.
+fn shown_better(value: Option<String>, known: &Option<String>) -> Option<String> {
+    match (value, known) {
+        (Some(value), Some(known)) if !is_whole(&value) => Some(known.clone()),
+        (value, known) => value.or_else(|| known.clone()),
+    }
+}
+
+fn unknown(why: String) -> Next {
+    Next::End(OriginEnd::Unknown(why))
+}
+
+/// The rest of the fields, behind the first.
+fn inner(mut quest: Quest) -> Quest {
+    quest.fields.remove(0);
+    quest
+}
+
+fn is_type(name: &str) -> bool {
+    name.starts_with(|first: char| first.is_uppercase())
+}
+
+/// Of `Some(a)` and field `0` the `a`; `None` inside for another field; `None` if the name is that of a function.
+fn constructed<'e>(
+    name: &str,
+    arguments: &'e [Expression],
+    field: Option<&str>,
+) -> Option<Option<&'e Expression>> {
+    is_type(name).then(|| {
+        let field = field?;
+        let number = match field.strip_prefix(ERROR_FIELD) {
+            Some(number) => (name == "Err").then_some(number)?,
+            None => (name != "Err").then_some(field)?,
+        };
+        arguments.get(number.parse::<usize>().ok()?)
+    })
+}
+
+/// `a.b`, as a user writes it.
+fn shown_place(name: &str, fields: &[String]) -> String {
+    let fields = fields.iter().map(|field| field.strip_prefix(ERROR_FIELD).unwrap_or(field));
+    std::iter::once(name).chain(fields).collect::<Vec<_>>().join(".").replace(".[]", "[..]")
+}
+
+/// The text of the statement at this byte.
+fn point_range(frame: &SyntaxFrame, offset: u32) -> std::ops::Range<u32> {
+    let found = points(&frame.function).into_iter().find(|point| point.range.start == offset);
+    found.map(|point| point.range).unwrap_or_default()
+}
+
+/// The calls of a function with this name that a statement's own text has, in the order in which they run.
+fn calls_in(quest: &Quest, name: &str) -> Vec<Expression> {
+    let all = points(&quest.frame.function);
+    let value = all.iter().find(|point| point.range.start == quest.own.offset).and_then(|point| point.value);
+    let is_it = |part: &&Expression| match &part.kind {
+        ExpressionKind::Method(_, called, _) => called == name,
+        ExpressionKind::Call(to, _) => match &to.kind {
+            ExpressionKind::Path(segments) => segments.last().is_some_and(|last| last == name),
+            _ => false,
+        },
+        _ => false,
+    };
+    let mut found: Vec<Expression> = value.into_iter().flat_map(own_parts).filter(is_it).cloned().collect();
+    found.sort_by_key(|call| call.range.end);
+    found
+}
+
+/// The call that an expression is, if each call of the text ran once.
+fn nth<'c>(callees: &'c [CallId], written: &[Expression], wanted: &Expression) -> Option<&'c CallId> {
+    let index = written.iter().position(|call| call.range == wanted.range)?;
+    callees.get(index).filter(|_| callees.len() == written.len())
+}
