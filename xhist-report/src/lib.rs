@@ -7,6 +7,7 @@
 
 #![deny(unsafe_code)]
 
+mod budget;
 pub mod cli;
 mod dap;
 mod diff;

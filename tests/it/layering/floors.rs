@@ -101,8 +101,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["dap", "entries", "interrupt.rs", "link", "order", "qspy", "suspects"],
-            &["format", "view"],
+            &["budget", "dap", "entries", "interrupt.rs", "link", "order", "qspy"],
+            &["format", "suspects", "view"],
             &["diff", "options.rs"],
             &["live", "reports"],
             &["run.rs", "send"],

@@ -16,7 +16,10 @@ pub use crate::suspects::{FailedTest, failed_test};
 
 /// Prints the answer to a run on standard error, with the suspects of the run that it repeats.
 pub fn print_answer(run: &Path, repeated: &Path) {
-    after_run::print(run, Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated) });
+    after_run::print(
+        run,
+        Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated), budget: None },
+    );
     after_run::print_brief(repeated, false);
 }
 

@@ -4,6 +4,7 @@ use clap::{Parser, Subcommand};
 
 use super::answer::AnswerArgs;
 use super::args::Args;
+use super::budget_args::BudgetArgs;
 use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
@@ -128,6 +129,9 @@ pub struct RunsArgs {
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = RunsFormat::Table)]
     pub(super) format: RunsFormat,
+
+    #[command(flatten)]
+    pub(super) budget: BudgetArgs,
 }
 
 impl CommandLine {

@@ -5,6 +5,7 @@ pub mod again;
 mod annotations;
 mod answer;
 mod args;
+mod budget_args;
 mod capabilities;
 mod command;
 mod commands;

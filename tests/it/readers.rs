@@ -1,0 +1,43 @@
+//! Are reports short and whole enough for programs that read them: agents, editors, CI?
+
+#[path = "readers/budget.rs"]
+mod budget;
+
+use std::sync::OnceLock;
+
+use xhist_tests::{Case, Run, Tree, cargo, repository};
+
+pub const CASES: &[Case] = &[
+    Case::new("no_report_is_longer_than_its_budget", budget::every_report),
+    Case::new("the_command_of_the_last_line_prints_what_was_left_out", budget::last_line),
+    Case::new("a_million_statements_fit_a_budget", budget::long_history),
+    Case::new("a_budget_that_cannot_be_kept_is_refused", budget::refused),
+];
+
+/// A parser with a failed test: built once, its run recorded once, with values.
+fn tree() -> &'static Tree {
+    static TREE: OnceLock<Tree> = OnceLock::new();
+    TREE.get_or_init(|| {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/readers"));
+        cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+        cargo(tree.path()).args("xhist test -q --values parser::**").done().expect(101);
+        tree
+    })
+}
+
+/// A command of `cargo xhist` on that run.
+fn xhist(arguments: &str) -> Run {
+    cargo(tree().path()).args("xhist").args(arguments)
+}
+
+/// The same, with what is typed in a shell.
+fn shell(command: &str) -> Run {
+    let cargo = cargo(tree().path()).into_command();
+    let mut run = Run::new("sh", tree().path()).arg("-c").arg(command);
+    for (name, value) in cargo.get_envs() {
+        if let Some(value) = value {
+            run = run.env(&name.to_string_lossy(), value);
+        }
+    }
+    run
+}
