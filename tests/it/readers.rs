@@ -2,6 +2,8 @@
 
 #[path = "readers/budget.rs"]
 mod budget;
+#[path = "readers/questions.rs"]
+mod questions;
 
 use std::sync::OnceLock;
 
@@ -12,6 +14,10 @@ pub const CASES: &[Case] = &[
     Case::new("the_command_of_the_last_line_prints_what_was_left_out", budget::last_line),
     Case::new("a_million_statements_fit_a_budget", budget::long_history),
     Case::new("a_budget_that_cannot_be_kept_is_refused", budget::refused),
+    Case::new("all_runs_of_a_line_a_function_and_a_value_are_found", questions::find),
+    Case::new("a_call_is_shown_from_its_caller_to_its_panic", questions::frame),
+    Case::new("source_has_how_often_each_line_ran", questions::source),
+    Case::new("what_is_not_there_is_answered_by_what_is", questions::not_there),
 ];
 
 /// A parser with a failed test: built once, its run recorded once, with values.

@@ -19,6 +19,7 @@ mod live;
 mod options;
 mod order;
 mod qspy;
+mod query;
 mod reports;
 mod run;
 mod send;

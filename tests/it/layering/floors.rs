@@ -103,7 +103,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         &[
             &["budget", "dap", "entries", "interrupt.rs", "link", "order", "qspy"],
             &["format", "suspects", "view"],
-            &["diff", "options.rs"],
+            &["diff", "options.rs", "query"],
             &["live", "reports"],
             &["run.rs", "send"],
             &["cli", "lib.rs"],

@@ -9,6 +9,7 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
+use super::query::{CallFrameArgs, FindArgs, SourceListingArgs};
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
     ReportCommand, ThreadsReport, TraceinfoCommand,
@@ -80,6 +81,12 @@ pub(super) enum Command {
     History(Box<HistoryCommand>),
     /// A tree of calls for each thread, and what was open at the end
     Calls(ThreadsReport),
+    /// One call as a whole: arguments, statements, callees, how it was left
+    Frame(CallFrameArgs),
+    /// Where a line, a function or a value is: how often, first, last, steps
+    Find(FindArgs),
+    /// Source text with how often each line ran
+    Source(SourceListingArgs),
     /// Async tasks that have not ended: where each is parked, and who awaits it
     ///
     /// Of each also for how long, and its last statements; and where tasks were cancelled.

@@ -54,11 +54,25 @@ pub struct HistoryArgs {
 }
 
 impl HistoryArgs {
-    /// Opens the source. The options say that its history becomes `recording`.
+    /// Opens the source, with what other commands find out about its run. The options say that its history becomes `recording`.
     ///
     /// # Errors
     /// What is wrong and what to do.
     pub(super) fn open(
+        &self,
+        recording: &SharedRecording,
+        notes: &mut Notes<'_>,
+    ) -> Result<(Opened, Options), UsageError> {
+        let (opened, mut options) = self.open_alone(recording, notes)?;
+        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
+        Ok((opened, options))
+    }
+
+    /// The same without them.
+    ///
+    /// # Errors
+    /// What is wrong and what to do.
+    pub(super) fn open_alone(
         &self,
         recording: &SharedRecording,
         notes: &mut Notes<'_>,
@@ -79,13 +93,12 @@ impl HistoryArgs {
             source_roots: self.names.source_roots.clone(),
             ..self.names.values.of_source(&opened, self.names.map.as_deref())
         };
-        let mut options = Options {
+        let options = Options {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
             report: Some(ReportKind::Recording),
             recording: Some(recording.clone()),
             ..Options::from(read)
         };
-        options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
         Ok((opened, options))
     }
 }

@@ -23,6 +23,7 @@ mod moment;
 mod open;
 mod options;
 mod pager;
+mod query;
 mod report_args;
 mod reports;
 mod scan_progress;
