@@ -2,12 +2,14 @@
 
 #[path = "readers/budget.rs"]
 mod budget;
+#[path = "readers/mcp.rs"]
+mod mcp;
 #[path = "readers/questions.rs"]
 mod questions;
 
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Run, Tree, cargo, repository};
+use xhist_tests::{Case, Need, Run, Tree, cargo, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("no_report_is_longer_than_its_budget", budget::every_report),
@@ -18,6 +20,10 @@ pub const CASES: &[Case] = &[
     Case::new("a_call_is_shown_from_its_caller_to_its_panic", questions::frame),
     Case::new("source_has_how_often_each_line_ran", questions::source),
     Case::new("what_is_not_there_is_answered_by_what_is", questions::not_there),
+    Case::new("each_tool_of_the_server_answers_as_its_command", mcp::tools),
+    Case::new("nothing_outside_of_the_project_is_read_or_run", mcp::outside),
+    Case::new("a_hostile_program_stays_text", mcp::hostile),
+    Case::needing("a_client_of_the_protocol_finds_the_cause", &[Need::McpClient], mcp::client),
 ];
 
 /// A parser with a failed test: built once, its run recorded once, with values.

@@ -16,6 +16,7 @@ pub mod format;
 mod interrupt;
 mod link;
 mod live;
+mod mcp;
 mod options;
 mod order;
 mod qspy;

@@ -101,7 +101,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["budget", "dap", "entries", "interrupt.rs", "link", "order", "qspy"],
+            &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "qspy"],
             &["format", "suspects", "view"],
             &["diff", "options.rs", "query"],
             &["live", "reports"],

@@ -9,6 +9,7 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
+use super::mcp::McpArgs;
 use super::query::{CallFrameArgs, FindArgs, SourceListingArgs};
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
@@ -103,6 +104,7 @@ pub(super) enum Command {
     /// The statements of a failed run by how likely each is the mistake
     Suspects(SuspectsArgs),
     /// Two histories compared: where control flow parts first
+    #[command(alias = "compare")]
     Diff(DiffArgs),
     /// The runs that `cargo xhist` keeps, the newest last
     Runs(RunsArgs),
@@ -122,6 +124,8 @@ pub(super) enum Command {
     View(ViewArgs),
     /// Debug adapter on standard input and output: an editor steps through a history
     Dap(DapArgs),
+    /// Server for agents (MCP) on standard input and output
+    Mcp(McpArgs),
     /// Send a command to a target, and print its answer
     Send(SendArgs),
     /// Thousands of dumps as one data set: the same failure together (needs xhist-fleet)

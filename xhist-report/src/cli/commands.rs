@@ -85,7 +85,10 @@ pub fn command_list() -> String {
 
 /// Whether this word is a command.
 pub fn is_command(word: &OsStr) -> bool {
-    CommandLine::command().get_subcommands().any(|command| word == command.get_name())
+    let is_named = |command: &clap::Command| {
+        word == command.get_name() || command.get_all_aliases().any(|alias| word == alias)
+    };
+    CommandLine::command().get_subcommands().any(is_named)
 }
 
 /// The names of the commands.
@@ -122,6 +125,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Source(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
+        Some(Command::Mcp(args)) => return args.run(notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {
             let printed =

@@ -19,6 +19,7 @@ mod fleet;
 mod histories;
 mod history_args;
 mod how_to_dump;
+mod mcp;
 mod moment;
 mod open;
 mod options;

@@ -171,7 +171,7 @@ impl CallFrameArgs {
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         answer(&self.history, self.look, out, notes, |recording| {
-            query::frame(recording, self.call.as_deref())
+            query::frame(recording, self.call.as_deref().filter(|call| !call.is_empty()))
         })
     }
 }

@@ -1,4 +1,4 @@
-//! How often steps stand for: statements that the recorder folded ran more often than they have steps.
+//! How often steps ran: a statement that the recorder folded ran more often than it has steps.
 
 use std::collections::HashMap;
 
