@@ -6,6 +6,8 @@ mod budget;
 mod mcp;
 #[path = "readers/questions.rs"]
 mod questions;
+#[path = "readers/skill.rs"]
+mod skill;
 
 use std::sync::OnceLock;
 
@@ -21,20 +23,25 @@ pub const CASES: &[Case] = &[
     Case::new("source_has_how_often_each_line_ran", questions::source),
     Case::new("what_is_not_there_is_answered_by_what_is", questions::not_there),
     Case::new("each_tool_of_the_server_answers_as_its_command", mcp::tools),
+    Case::new("every_command_of_the_skill_file_works", skill::commands),
+    Case::new("a_skill_file_of_someone_else_is_left_alone", skill::install),
     Case::new("nothing_outside_of_the_project_is_read_or_run", mcp::outside),
     Case::new("a_hostile_program_stays_text", mcp::hostile),
     Case::needing("a_client_of_the_protocol_finds_the_cause", &[Need::McpClient], mcp::client),
 ];
 
-/// A parser with a failed test: built once, its run recorded once, with values.
+/// A parser with a failed test, and its recorded run, with values.
+fn fresh() -> Tree {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/readers"));
+    cargo(tree.path()).args("generate-lockfile --quiet").succeed();
+    cargo(tree.path()).args("xhist test -q --values parser::**").done().expect(101);
+    tree
+}
+
+/// The same, made once. A case that adds a run has its own.
 fn tree() -> &'static Tree {
     static TREE: OnceLock<Tree> = OnceLock::new();
-    TREE.get_or_init(|| {
-        let tree = Tree::copy_of(&repository().join("tests/fixtures/readers"));
-        cargo(tree.path()).args("generate-lockfile --quiet").succeed();
-        cargo(tree.path()).args("xhist test -q --values parser::**").done().expect(101);
-        tree
-    })
+    TREE.get_or_init(fresh)
 }
 
 /// A command of `cargo xhist` on that run.
@@ -42,11 +49,10 @@ fn xhist(arguments: &str) -> Run {
     cargo(tree().path()).args("xhist").args(arguments)
 }
 
-/// The same, with what is typed in a shell.
-fn shell(command: &str) -> Run {
-    let cargo = cargo(tree().path()).into_command();
-    let mut run = Run::new("sh", tree().path()).arg("-c").arg(command);
-    for (name, value) in cargo.get_envs() {
+/// What is typed in a shell, in a project.
+fn shell(tree: &Tree, command: &str) -> Run {
+    let mut run = Run::new("sh", tree.path()).arg("-c").arg(command);
+    for (name, value) in cargo(tree.path()).into_command().get_envs() {
         if let Some(value) = value {
             run = run.env(&name.to_string_lossy(), value);
         }

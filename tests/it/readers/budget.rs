@@ -4,7 +4,7 @@ use serde_json::Value;
 use xhist_tests::report;
 
 use super::super::calls;
-use super::{shell, xhist};
+use super::{shell, tree, xhist};
 
 /// Reports of text, and those of JSON lines.
 const TEXT: &[&str] = &[
@@ -91,7 +91,7 @@ pub fn last_line() {
     let rows = |text: &str| text.lines().filter(|line| line.contains("open at line")).count();
     done.check(rows(&done.stdout) == rows(&xhist("calls").succeed().stdout), "each open call is kept");
     let command = done.stdout.trim_end().rsplit_once(" All: ").expect("a command").1;
-    let all = shell(command).succeed();
+    let all = shell(tree(), command).succeed();
     all.check(all.stdout == xhist("calls").succeed().stdout, "all of it");
 
     let whole = xhist("history").succeed().stdout;

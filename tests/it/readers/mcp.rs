@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use xhist_tests::{Need, Run, Tree, cargo, repository};
 
-use super::{tree, xhist};
+use super::{fresh, tree, xhist};
 
 /// The bytes of an answer at most.
 const MOST: usize = 8192;
@@ -118,10 +118,10 @@ pub fn hostile() {
 /// The client of the protocol's own authors, in each way to begin.
 pub fn client() {
     let python = Need::mcp().expect("a Python");
-    let command = cargo(tree().path()).into_command();
+    let tree = fresh();
+    let command = cargo(tree.path()).into_command();
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
-        let mut run =
-            Run::new(&python, tree().path()).arg(repository().join("tests/mcp/client.py")).arg(mode);
+        let mut run = Run::new(&python, tree.path()).arg(repository().join("tests/mcp/client.py")).arg(mode);
         for (name, value) in command.get_envs() {
             if let Some(value) = value {
                 run = run.env(&name.to_string_lossy(), value);

@@ -36,7 +36,7 @@ pub fn find() {
     text.check(text.stdout.starts_with(&format!("{line}: {} hits, entries ", numbers.len())), "the heading");
     text.check(text.stdout.contains(&format!("  {} earlier are not listed", numbers.len() - 2)), "the limit");
     let next = text.stdout.trim_end().rsplit_once(": ").expect("a command").1;
-    shell(next).succeed();
+    shell(tree(), next).succeed();
 
     let done = xhist("find Parser::value --format json").succeed();
     let calls = lines(&done);
@@ -71,7 +71,7 @@ pub fn frame() {
     let last = done.stdout.lines().last().unwrap_or_default();
     done.check(last.starts_with("panicked at entry "), "how it was left");
     let caller = done.stdout.split("   (").nth(1).and_then(|rest| rest.split(')').next()).expect("a command");
-    let caller = shell(caller).succeed();
+    let caller = shell(tree(), caller).succeed();
     caller.check(caller.stdout.starts_with("Parser::sum("), "the caller's frame");
     caller.check(caller.stdout.contains("left by a panic that passed through it"), "how the caller was left");
 

@@ -15,6 +15,7 @@ use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
     ReportCommand, ThreadsReport, TraceinfoCommand,
 };
+use super::skill::SkillArgs;
 use super::suspects::SuspectsArgs;
 use super::view::ViewArgs;
 use crate::link::{self, SOURCES};
@@ -126,6 +127,8 @@ pub(super) enum Command {
     Dap(DapArgs),
     /// Server for agents (MCP) on standard input and output
     Mcp(McpArgs),
+    /// The skill file for agents: when to use which command
+    Skill(SkillArgs),
     /// Send a command to a target, and print its answer
     Send(SendArgs),
     /// Thousands of dumps as one data set: the same failure together (needs xhist-fleet)

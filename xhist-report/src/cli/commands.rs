@@ -125,6 +125,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Source(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
+        Some(Command::Skill(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Mcp(args)) => return args.run(notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {

@@ -28,6 +28,7 @@ mod query;
 mod report_args;
 mod reports;
 mod scan_progress;
+mod skill;
 mod sources;
 mod suspects;
 mod trace_args;
