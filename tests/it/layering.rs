@@ -104,7 +104,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/origin", &[]),
     ("xhist-history/src/tasks", &["map", "model", "notes", "options", "text"]),
     ("xhist-report/src/qspy", &[]),
-    ("xhist-report/src/format", &["entries"]),
+    ("xhist-report/src/format", &["budget", "entries"]),
     ("xhist-report/src/dap", &[]),
     ("xhist-report/src/view", &["interrupt"]),
     ("xhist-report/src/reports", &["entries", "format", "options", "order", "qspy"]),

@@ -55,6 +55,7 @@ mod post_mortem;
 mod program;
 mod qs;
 mod qspy;
+mod readers;
 mod recorder;
 mod samples;
 mod select;
@@ -146,6 +147,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("dap", dap::CASES),
     ("diff", diff::CASES),
     ("answer", answer::CASES),
+    ("readers", readers::CASES),
     ("kept_runs", kept_runs::CASES),
     ("checks", checks::CASES),
     ("bugs", bugs::CASES),

@@ -32,6 +32,8 @@ pub enum Need {
     Qutest,
     /// Python 3 with the package jsonschema.
     JsonSchema,
+    /// Python 3 with the package mcp, a client of the Model Context Protocol.
+    McpClient,
     /// Python 3 with the package perfetto.
     Perfetto,
     /// Chromium, node and its package puppeteer-core.
@@ -77,6 +79,9 @@ impl Need {
                 "the Python package perfetto is not there: pip install perfetto, or name a Python that has it in \
                  XHIST_PERFETTO_PYTHON"
                     .into()
+            }),
+            Need::McpClient => Need::mcp().is_none().then(|| {
+                "the Python package mcp is not there: pip install mcp, or name a Python that has it in XHIST_MCP_PYTHON".into()
             }),
             Need::Browser => browser(),
             Need::DapClient => npm(&DAP_PACKAGES),
@@ -140,6 +145,13 @@ impl Need {
         let named = std::env::var_os("XHIST_QUTEST").map(PathBuf::from);
         let program = named.unwrap_or_else(|| PathBuf::from("qutest"));
         succeeds(&program.to_string_lossy(), &["--version"]).then_some(program)
+    }
+
+    /// A Python with the package mcp.
+    pub fn mcp() -> Option<PathBuf> {
+        let named = std::env::var_os("XHIST_MCP_PYTHON").map(PathBuf::from);
+        let python = named.unwrap_or_else(|| PathBuf::from("python3"));
+        succeeds(&python.to_string_lossy(), &["-c", "from mcp import Client"]).then_some(python)
     }
 
     /// A Python with the package perfetto.

@@ -7,6 +7,7 @@
 
 #![deny(unsafe_code)]
 
+mod budget;
 pub mod cli;
 mod dap;
 mod diff;
@@ -15,10 +16,12 @@ pub mod format;
 mod interrupt;
 mod link;
 mod live;
+mod mcp;
 mod options;
 mod order;
 mod origin;
 mod qspy;
+mod query;
 mod reports;
 mod run;
 mod send;

@@ -2,8 +2,9 @@
 
 use std::path::PathBuf;
 
+use crate::budget::Budget;
 use crate::entries::ReportKind;
-use crate::format::{FORMATS, Format, FormatRow, Layout};
+use crate::format::{Budgeted, FORMATS, Format, FormatRow, Layout};
 use crate::order::Rule;
 use crate::qspy::QsOptions;
 use xhist_history::model::SuspectLine;
@@ -40,6 +41,8 @@ pub struct Options {
     pub rules: Vec<Rule>,
     /// How QS records are decoded and shown.
     pub qs: QsOptions,
+    /// How long it may be.
+    pub budget: Option<Budget>,
 }
 
 impl Options {
@@ -73,7 +76,11 @@ impl Options {
 
     /// A writer of the format.
     pub fn make_format(&self) -> Box<dyn Format> {
-        (self.format.make)(self.layout)
+        let format = (self.format.make)(self.layout);
+        match &self.budget {
+            Some(budget) => Box::new(Budgeted::new(format, budget.clone(), self.format.has_opening)),
+            None => format,
+        }
     }
 
     /// Whether the async tasks that have not ended follow the entries. A live link has no end.
@@ -104,6 +111,7 @@ impl Default for Options {
             evidence: RunEvidence::default(),
             rules: Vec::new(),
             qs: QsOptions::default(),
+            budget: None,
         }
     }
 }

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use crate::budget::{BudgetedLines, Weight};
 use crate::entries::ReportKind;
 use crate::interrupt;
 use crate::link::RawTerminal;
@@ -15,12 +16,21 @@ use xhist_history::ExitCode;
 use xhist_history::calls::Structures;
 use xhist_history::context::Context;
 use xhist_history::map::Maps;
-use xhist_history::notes::Notes;
+use xhist_history::notes::{Notes, outcome};
 use xhist_history::reading::{Reading, Reports, SourceContent, exit_code, pump, read};
 use xhist_history::report::{Report, Selected};
 
 /// Reports on an image, or on the file that it was read from while that grows: entries to `out`, everything else to `notes`.
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    // The lines of QSPY are entries; other reports give theirs to a format.
+    let budget = options.budget.clone().filter(|_| options.report() == ReportKind::Qspy);
+    let Some(budget) = budget else { return report_whole(image, options, out, notes) };
+    let mut lines = BudgetedLines::new(budget, false, Weight::newer);
+    let code = report_whole(image, options, &mut lines, notes);
+    outcome(lines.finish(out), notes).max(code)
+}
+
+fn report_whole(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     let options = &options.settled();
     let (maps, structures, mut sink) = (&mut Maps::default(), &mut Structures::default(), io::sink());
     let follows = options.read.live.is_some() && options.read.follow.is_some();

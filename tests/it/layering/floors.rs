@@ -101,9 +101,9 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["dap", "entries", "interrupt.rs", "link", "order", "origin", "qspy", "suspects"],
-            &["format", "view"],
-            &["diff", "options.rs"],
+            &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "origin", "qspy"],
+            &["format", "suspects", "view"],
+            &["diff", "options.rs", "query"],
             &["live", "reports"],
             &["run.rs", "send"],
             &["cli", "lib.rs"],

@@ -11,7 +11,7 @@ use xhist_history::notes::Notes;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
 pub fn print_answer(of: &Path, lines: Option<usize>) {
-    print(of, Wanted { lines, values: &ValueArgs::default(), suspects_of: None });
+    print(of, Wanted { lines, values: &ValueArgs::default(), suspects_of: None, budget: None });
 }
 
 /// Prints an answer that shows this.

@@ -18,7 +18,10 @@ pub use crate::suspects::{FailedTest, failed_test};
 /// Prints the answer to a run on standard error, with the origins of what its failed assertion compared, and the suspects of the
 /// run that it repeats.
 pub fn print_answer(run: &Path, repeated: &Path) {
-    after_run::print(run, Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated) });
+    after_run::print(
+        run,
+        Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated), budget: None },
+    );
     let origins = origin::of_failed_test(run, &ValueArgs::default());
     // There is nowhere to report that stderr cannot be written.
     let _ = anstream::stderr().write_all(&origins);

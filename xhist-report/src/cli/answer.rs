@@ -2,14 +2,17 @@
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, ValueEnum};
 
 use super::annotations;
+use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::pager::Pager;
 use super::values::ValueArgs;
+use crate::budget::{Budget, KeptEntries, Weight};
 use crate::entries::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
@@ -60,6 +63,9 @@ pub struct AnswerArgs {
     no_pager: bool,
 
     #[command(flatten)]
+    budget: BudgetArgs,
+
+    #[command(flatten)]
     values: ValueArgs,
 }
 
@@ -84,10 +90,15 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         None => runs::failed(&dir)?,
     };
     if args.format == AnswerFormat::Github {
+        if args.budget.is_given() {
+            let why = "does not go with --format github, of which GitHub itself shows a part";
+            return Err(UsageError::Conflict { option: "--budget", why });
+        }
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);
     }
     let is_terminal = io::stdout().is_terminal();
-    let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None };
+    let budget = args.budget.budget();
+    let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget };
     let (text, code) = answer(&place, wanted, is_terminal, notes)?;
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
@@ -104,6 +115,8 @@ pub(super) struct Wanted<'w> {
     pub(super) values: &'w ValueArgs,
     /// The run whose suspects are marked; without it, the run itself.
     pub(super) suspects_of: Option<&'w Path>,
+    /// How long it may be.
+    pub(super) budget: Option<Budget>,
 }
 
 /// The answer to a run or to one ring file, with styles and, for a terminal, links.
@@ -112,7 +125,7 @@ pub(super) struct Wanted<'w> {
 /// What is named cannot be read.
 pub(super) fn answer(
     place: &Path,
-    Wanted { lines, values, suspects_of }: Wanted<'_>,
+    Wanted { lines, values, suspects_of, budget }: Wanted<'_>,
     is_terminal: bool,
     notes: &mut Notes<'_>,
 ) -> Result<(Vec<u8>, ExitCode), UsageError> {
@@ -128,6 +141,7 @@ pub(super) fn answer(
         started: Vec::new(),
         code: ExitCode::Complete,
         out: Vec::new(),
+        listings: Vec::new(),
     };
     let written = match place.is_dir() {
         true => match RunRecord::read(place) {
@@ -154,7 +168,11 @@ pub(super) fn answer(
         false => listing.file(place, notes),
     };
     written?;
-    Ok((listing.out, listing.code))
+    let text = match budget {
+        Some(budget) => listing.within(budget, is_terminal),
+        None => listing.out,
+    };
+    Ok((text, listing.code))
 }
 
 /// Which part of a history a failure lists.
@@ -163,6 +181,11 @@ struct ListedPart {
     /// Only these rings; without any, all.
     rings: Vec<usize>,
     suspects: Vec<SuspectLine>,
+}
+
+/// Lines of a text.
+fn count_lines(text: &[u8]) -> u64 {
+    text.iter().filter(|byte| **byte == b'\n').count() as u64
 }
 
 struct Listing {
@@ -175,9 +198,35 @@ struct Listing {
     started: Vec<Vec<StartedProcess>>,
     code: ExitCode,
     out: Vec<u8>,
+    /// Which bytes of it list the ends of threads.
+    listings: Vec<Range<usize>>,
 }
 
 impl Listing {
+    /// The same text within a budget: what failed, and of each listing the newest lines.
+    fn within(&self, budget: Budget, is_terminal: bool) -> Vec<u8> {
+        let mut entries = KeptEntries::new(budget, false);
+        let (mut at, mut listings) = (0, self.listings.iter().peekable());
+        for text in self.out.split_inclusive(|byte| *byte == b'\n') {
+            while listings.next_if(|listing| listing.end <= at).is_some() {}
+            let listed = listings.peek().filter(|listing| listing.contains(&at));
+            // The heading of a listing ends in a colon.
+            let is_heading = listed.is_none_or(|listing| listing.start == at) || text.ends_with(b":\n");
+            let behind = listed.map_or(0, |listing| count_lines(&self.out[at..listing.end]));
+            let weight = if is_heading { Weight::FRAME } else { Weight::earlier(behind) };
+            match is_terminal {
+                true => entries.push(weight, text),
+                // Styles are not printed.
+                false => entries.push(weight, &anstream::adapter::strip_bytes(text).into_vec()),
+            }
+            at += text.len();
+        }
+        let mut text = Vec::new();
+        // Memory takes all of it.
+        let _ = entries.write(&mut text);
+        text
+    }
+
     /// The programs of a run that is not over, or whose `cargo xhist` was killed: the newest one last.
     fn undescribed(&mut self, run: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         notes.note(format_args!("{UNDESCRIBED}"));
@@ -343,7 +392,9 @@ impl Listing {
             ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
+        let from = self.out.len();
         let code = report(&opened.image, &options, &mut self.out, notes);
+        self.listings.push(from..self.out.len());
         self.code = self.code.max(code);
         Ok(())
     }

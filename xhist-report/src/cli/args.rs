@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
+use super::budget_args::BudgetArgs;
 use super::trace_args::TraceArgs;
 use super::values::ValueArgs;
 use crate::entries::ReportKind;
@@ -56,6 +57,7 @@ pub struct Args {
     pub(super) no_keys: bool,
     pub(super) output: Option<PathBuf>,
     pub(super) open: bool,
+    pub(super) budget: BudgetArgs,
     pub(super) values: ValueArgs,
     pub(super) trace: TraceArgs,
     pub(super) qs: QsArgs,

@@ -30,6 +30,7 @@ const RING: Opt = Opt { name: "--ring", is_given: |args| args.ring.is_some() };
 const QP8: Opt = Opt { name: "--qp8", is_given: |args| args.qp8 };
 const FRONT_END: Opt = Opt { name: "-u", is_given: wants_port };
 const FOLLOW: Opt = Opt { name: "--follow", is_given: |args| args.follow && !args.is_live() };
+const BUDGET: Opt = Opt { name: "--budget", is_given: |args| args.budget.is_given() };
 const OUTPUT: Opt = Opt { name: "--output", is_given: |args| args.output.is_some() };
 
 /// Conflicts of every command line, in the order in which they are reported.
@@ -38,6 +39,11 @@ const CONFLICTS: &[Conflict] = &[
         when: |args| args.format().report == ReportKind::Qspy,
         options: &[FOLLOW],
         why: "goes with `-`, standard input: `qspy` prints a file to its end",
+    },
+    Conflict {
+        when: |args| args.follow,
+        options: &[BUDGET],
+        why: "needs the end of its source, and --follow goes on",
     },
     Conflict {
         when: |args| args.sources().len() > 1,
@@ -69,7 +75,7 @@ const CONFLICTS: &[Conflict] = &[
 /// Conflicts with a live link.
 const LIVE_CONFLICTS: &[Conflict] = &[Conflict {
     when: |_| true,
-    options: &[LAST, EACH, RING, LANES, OUTPUT],
+    options: &[LAST, EACH, RING, LANES, BUDGET, OUTPUT],
     why: "needs the end of its source, and a live link has none",
 }];
 

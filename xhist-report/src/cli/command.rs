@@ -4,15 +4,19 @@ use clap::{Parser, Subcommand};
 
 use super::answer::AnswerArgs;
 use super::args::Args;
+use super::budget_args::BudgetArgs;
 use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
 use super::origin::OriginArgs;
+use super::mcp::McpArgs;
+use super::query::{CallFrameArgs, FindArgs, SourceListingArgs};
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
     ReportCommand, ThreadsReport, TraceinfoCommand,
 };
+use super::skill::SkillArgs;
 use super::suspects::SuspectsArgs;
 use super::view::ViewArgs;
 use crate::link::{self, SOURCES};
@@ -80,6 +84,12 @@ pub(super) enum Command {
     History(Box<HistoryCommand>),
     /// A tree of calls for each thread, and what was open at the end
     Calls(ThreadsReport),
+    /// One call as a whole: arguments, statements, callees, how it was left
+    Frame(CallFrameArgs),
+    /// Where a line, a function or a value is: how often, first, last, steps
+    Find(FindArgs),
+    /// Source text with how often each line ran
+    Source(SourceListingArgs),
     /// Async tasks that have not ended: where each is parked, and who awaits it
     ///
     /// Of each also for how long, and its last statements; and where tasks were cancelled.
@@ -98,6 +108,7 @@ pub(super) enum Command {
     /// Where a value comes from: back over assignments and calls to where it was made
     Origin(OriginArgs),
     /// Two histories compared: where control flow parts first
+    #[command(alias = "compare")]
     Diff(DiffArgs),
     /// The runs that `cargo xhist` keeps, the newest last
     Runs(RunsArgs),
@@ -117,6 +128,10 @@ pub(super) enum Command {
     View(ViewArgs),
     /// Debug adapter on standard input and output: an editor steps through a history
     Dap(DapArgs),
+    /// Server for agents (MCP) on standard input and output
+    Mcp(McpArgs),
+    /// The skill file for agents: when to use which command
+    Skill(SkillArgs),
     /// Send a command to a target, and print its answer
     Send(SendArgs),
     /// Thousands of dumps as one data set: the same failure together (needs xhist-fleet)
@@ -131,6 +146,9 @@ pub struct RunsArgs {
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t = RunsFormat::Table)]
     pub(super) format: RunsFormat,
+
+    #[command(flatten)]
+    pub(super) budget: BudgetArgs,
 }
 
 impl CommandLine {

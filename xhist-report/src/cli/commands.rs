@@ -7,6 +7,7 @@ use clap::{CommandFactory, FromArgMatches, Parser};
 
 use super::answer;
 use super::args::Args;
+use super::budget_args;
 use super::command::{Command, CommandLine};
 use super::completions;
 use super::dap;
@@ -21,9 +22,10 @@ use super::suspects;
 use super::typos;
 use super::view;
 use super::words;
+use crate::budget::Weight;
 use crate::entries::ReportKind;
 use crate::options::Options;
-use crate::reports::run_list;
+use crate::reports::run_list::{self, RunsFormat};
 use crate::run::{report, report_live};
 use crate::send;
 use xhist_history::ExitCode;
@@ -34,18 +36,27 @@ use xhist_history::typed;
 
 /// `xhist-report` with these words, the first of which is the program. A usage error exits with 2, as in all programs of xhist.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
-    run(&CommandLine::parse_from(words::prepared(words)))
+    let words = words::prepared(words);
+    keep_typed(&words);
+    run(&CommandLine::parse_from(words))
 }
 
 /// The same command as a part of `cargo xhist`: `answer RUN`, or `history RING` for what `xhist-report RING` prints.
 pub fn run_from_cargo(words: Vec<OsString>) -> ExitCode {
     let command = with_examples(CommandLine::command()).name("cargo-xhist").bin_name(typed::program());
     let words = words::prepared([OsString::from(typed::program())].into_iter().chain(words));
+    keep_typed(&words);
     let matches = command.get_matches_from(words);
     match CommandLine::from_arg_matches(&matches) {
         Ok(line) => run(&line),
         Err(error) => error.exit(),
     }
+}
+
+/// Keeps the words for the command that prints what a budget leaves out.
+fn keep_typed(words: &[OsString]) {
+    let behind = words.get(1..).unwrap_or_default();
+    budget_args::typed(behind, behind.first().is_some_and(|word| is_command(word)));
 }
 
 /// The command and those below it, with examples as a user of cargo types them.
@@ -75,7 +86,10 @@ pub fn command_list() -> String {
 
 /// Whether this word is a command.
 pub fn is_command(word: &OsStr) -> bool {
-    CommandLine::command().get_subcommands().any(|command| word == command.get_name())
+    let is_named = |command: &clap::Command| {
+        word == command.get_name() || command.get_all_aliases().any(|alias| word == alias)
+    };
+    CommandLine::command().get_subcommands().any(is_named)
 }
 
 /// The names of the commands.
@@ -97,15 +111,24 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Send(send)) => return Ok(send::run(send, &mut std::io::stdout().lock(), notes)),
         Some(Command::Runs(list)) => {
             let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-            let printed = run_list::print(&dir, list.format, &mut buffered(std::io::stdout().lock()), notes)?;
-            return Ok(outcome(printed, notes));
+            let is_json = list.format == RunsFormat::Json;
+            let out = &mut buffered(std::io::stdout().lock());
+            // The newest are the last.
+            let print = |out: &mut dyn Write| run_list::print(&dir, list.format, out, notes);
+            let (printed, written) = list.budget.lines(is_json, Weight::newer, out, print);
+            return Ok(outcome(printed?.and(written), notes));
         }
         Some(Command::Diff(diff)) => return diff.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Suspects(args)) => return suspects::run(args, notes),
         Some(Command::Origin(args)) => return origin::run(args, notes),
         Some(Command::Fleet(args)) => return Ok(fleet::run(args, notes)),
+        Some(Command::Find(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
+        Some(Command::Frame(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
+        Some(Command::Source(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::View(args)) => return view::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
+        Some(Command::Skill(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
+        Some(Command::Mcp(args)) => return args.run(notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {
             let printed =

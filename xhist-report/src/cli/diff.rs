@@ -6,15 +6,17 @@ use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::histories::{self, HistoryPlace, NamedHistory};
 use super::report_args::NameArgs;
 use super::scan_progress;
 use super::values::ValueArgs;
+use crate::budget::Weight;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
 use crate::suspects::{NearestError, nearest_passed};
 use xhist_history::ExitCode;
-use xhist_history::notes::Notes;
+use xhist_history::notes::{Notes, outcome};
 use xhist_history::{MapPlaces, ReadOptions};
 
 fn after_help() -> String {
@@ -65,6 +67,9 @@ pub struct DiffArgs {
     all: bool,
 
     #[command(flatten)]
+    budget: BudgetArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 }
 
@@ -89,6 +94,7 @@ impl DiffArgs {
             format: DiffFormat::Text,
             counts: false,
             all: false,
+            budget: BudgetArgs::default(),
             names: NameArgs {
                 map: options.maps.given.clone(),
                 source_roots: options.source_roots.clone(),
@@ -105,6 +111,7 @@ impl DiffArgs {
             format: DiffFormat::Json,
             counts: false,
             all: false,
+            budget: BudgetArgs::default(),
             names: NameArgs { map: None, source_roots: Vec::new(), values: ValueArgs::default() },
         }
     }
@@ -114,6 +121,14 @@ impl DiffArgs {
     /// # Errors
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+        // The first parting comes first.
+        let print = |out: &mut dyn Write| self.print(out, notes);
+        let is_json = self.format == DiffFormat::Json;
+        let (code, written) = self.budget.lines(is_json, Weight::earlier, out, print);
+        Ok(outcome(written, notes).max(code?))
+    }
+
+    fn print(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         let Some(bad) = &self.bad else { return self.run_nearest(out, notes) };
         if self.good == "-" && bad == "-" {
             let why = "is standard input, which can be only one of the two";

@@ -54,7 +54,7 @@ pub struct HistoryArgs {
 }
 
 impl HistoryArgs {
-    /// Opens the source. The options say that its history becomes `recording`.
+    /// Opens the source, with what other commands find out about its run. The options say that its history becomes `recording`.
     ///
     /// # Errors
     /// What is wrong and what to do.
@@ -63,16 +63,16 @@ impl HistoryArgs {
         recording: &SharedRecording,
         notes: &mut Notes<'_>,
     ) -> Result<(Opened, Options), UsageError> {
-        let (opened, mut options) = self.read(recording, notes)?;
+        let (opened, mut options) = self.open_alone(recording, notes)?;
         options.evidence = evidence::find(&opened, &options.read, &self.names.values, notes);
         Ok((opened, options))
     }
 
-    /// The same, without what other commands find out about the run.
+    /// The same without them.
     ///
     /// # Errors
-    /// As above.
-    pub(super) fn read(
+    /// What is wrong and what to do.
+    pub(super) fn open_alone(
         &self,
         recording: &SharedRecording,
         notes: &mut Notes<'_>,

@@ -75,6 +75,7 @@ impl Args {
             evidence: RunEvidence::default(),
             rules: self.rules()?,
             qs,
+            budget: self.budget.budget().map(|budget| budget.shared_by(self.sources.len())),
         })
     }
 
@@ -88,7 +89,11 @@ impl Args {
         let columns = self.time || self.source_text || !self.threads.is_empty();
         let about_entries =
             self.all || self.last.is_some() || columns || !self.only.is_empty() || !self.not.is_empty();
-        let others = self.lanes.is_some() || self.follow || self.clear || self.trace.given().is_some();
+        let others = self.budget.is_given()
+            || self.lanes.is_some()
+            || self.follow
+            || self.clear
+            || self.trace.given().is_some();
         let is_history = self.format().name == FORMATS[0].name && self.report().is_none();
         self.is_terminal() && is_history && !about_entries && !others && !self.is_live()
     }

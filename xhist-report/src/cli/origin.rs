@@ -83,7 +83,7 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         names: args.names.clone(),
         ..HistoryArgs::default()
     };
-    let (opened, options) = history.read(&shared, notes)?;
+    let (opened, options) = history.open_alone(&shared, notes)?;
     let code = report(&opened.image, &options, &mut io::sink(), notes);
     let recording = shared.lock();
     let Some(opening) = recording.opening_step() else { return Ok(code) };

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 use clap::{Args as ClapArgs, Subcommand};
 
 use super::args::{Args, LanesOf};
+use super::budget_args::BudgetArgs;
 use super::report_args::{InputArgs, LinkArgs, NameArgs, PickArgs, StatementArgs, TextFormat};
 use super::trace_args::TraceArgs;
 use crate::entries::ReportKind;
@@ -16,6 +17,9 @@ use crate::qspy::QsArgs;
 pub struct HistoryCommand {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
 
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
@@ -103,6 +107,9 @@ pub struct ThreadsReport {
     #[command(flatten)]
     input: InputArgs,
 
+    #[command(flatten)]
+    budget: BudgetArgs,
+
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
     format: TextFormat,
@@ -119,6 +126,9 @@ pub struct ThreadsReport {
 pub struct OrderCommand {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
 
     /// Each statement A is followed by B before the next A
     ///
@@ -155,6 +165,9 @@ pub struct OrderCommand {
 pub struct BuildsCommand {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
 
     /// How to print
     #[arg(long, value_name = "FORMAT", value_enum, default_value_t)]
@@ -193,6 +206,9 @@ pub struct QspyCommand {
     #[command(flatten)]
     input: InputArgs,
 
+    #[command(flatten)]
+    budget: BudgetArgs,
+
     /// Only this ring of the source, counted from 1
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
@@ -213,6 +229,9 @@ pub struct QspyCommand {
 pub struct TraceinfoCommand {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
 
     #[command(flatten)]
     trace: TraceArgs,
@@ -334,6 +353,7 @@ impl ReportCommand for HistoryCommand {
             clear: self.clear,
             trace: self.trace.clone(),
             qs: QsArgs::with_names(self.dictionaries.clone()),
+            budget: self.budget,
             ..args
         }
     }
@@ -356,7 +376,8 @@ impl ThreadsReport {
     }
 
     fn args(&self, format: &'static str, report: Option<ReportKind>) -> Args {
-        self.names.add_to(self.pick.add_to(self.input.args(format, report)))
+        let args = self.names.add_to(self.pick.add_to(self.input.args(format, report)));
+        Args { budget: self.budget, ..args }
     }
 }
 
@@ -369,6 +390,7 @@ impl ReportCommand for OrderCommand {
             rules: self.rules.clone(),
             threads: self.threads.clone(),
             ring: self.ring,
+            budget: self.budget,
             ..self.names.add_to(args)
         }
     }
@@ -377,7 +399,7 @@ impl ReportCommand for OrderCommand {
 impl ReportCommand for BuildsCommand {
     fn args(&self) -> Args {
         let args = self.input.args(self.format.name("history", "json"), Some(ReportKind::Builds));
-        Args { map: self.map.clone(), ring: self.ring, ..args }
+        Args { map: self.map.clone(), ring: self.ring, budget: self.budget, ..args }
     }
 }
 
@@ -391,7 +413,7 @@ impl ReportCommand for CoverageCommand {
 impl ReportCommand for QspyCommand {
     fn args(&self) -> Args {
         let args = self.links.add_to(self.input.args("qspy", None));
-        Args { ring: self.ring, follow: self.follow, qs: self.qs.clone(), ..args }
+        Args { ring: self.ring, follow: self.follow, qs: self.qs.clone(), budget: self.budget, ..args }
     }
 }
 
@@ -406,6 +428,7 @@ impl ReportCommand for TraceinfoCommand {
             follow: self.follow,
             clear: self.clear,
             map: self.map.clone(),
+            budget: self.budget,
             ..self.links.add_to(self.input.args("traceinfo", None))
         }
     }

@@ -1,16 +1,18 @@
 //! The command line of `suspects`.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
+use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::pager::Pager;
 use super::report_args::NameArgs;
+use crate::budget::Weight;
 use crate::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
-use xhist_history::notes::Notes;
+use xhist_history::notes::{Notes, outcome};
 use xhist_history::runs;
 
 const AFTER_HELP: &str = "\
@@ -46,6 +48,9 @@ pub struct SuspectsArgs {
     brief: bool,
 
     #[command(flatten)]
+    budget: BudgetArgs,
+
+    #[command(flatten)]
     names: NameArgs,
 }
 
@@ -62,6 +67,10 @@ enum FormatName {
 
 /// Prints the suspects.
 pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    if args.budget.is_given() && matches!(args.format, FormatName::Sarif) {
+        let why = "does not go with SARIF, whose readers need all results; --limit N prints fewer suspects";
+        return Err(UsageError::Conflict { option: "--budget", why });
+    }
     let here = std::env::current_dir().map_err(UsageError::WorkDir)?;
     let run = match &args.run {
         Some(run) => runs::place(&here, run).unwrap_or_else(|| run.clone()),
@@ -88,9 +97,14 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         source_roots: args.names.source_roots.clone(),
         program: args.names.values.programs(None).given,
         redact: args.names.values.redact.clone(),
+        budget: args.budget.budget(),
     };
     let is_paged = io::stdout().is_terminal() && options.format == SuspectFormat::Text && !options.brief;
     let mut pager = Pager::new(is_paged);
-    let code = suspects::print(&options, &mut pager, notes);
+    // JSON is one document, which knows the budget itself.
+    let lines = if options.format == SuspectFormat::Json { BudgetArgs::default() } else { args.budget };
+    let print = |out: &mut dyn Write| suspects::print(&options, out, notes);
+    let (code, written) = lines.lines(false, Weight::earlier, &mut pager, print);
+    let code = outcome(written, notes).max(code);
     Ok(if pager.finish().is_ok() { code } else { code.max(ExitCode::Incomplete) })
 }

@@ -2,6 +2,7 @@
 //!
 //! A new format is a file here and a row of [`FORMATS`] in `table.rs`.
 
+mod budgeted;
 mod build;
 mod calls;
 mod codetracer;
@@ -32,6 +33,7 @@ use std::io::{self, Write};
 use anstyle::Style;
 
 use crate::entries::{CallRow, Entry, FileCoverage, Finding, Hotspot, Totals};
+pub use budgeted::Budgeted;
 pub use json::SCHEMA;
 pub use json::{SCHEMA as JSON_SCHEMA, TOOL};
 pub use layout::Layout;

@@ -36,6 +36,7 @@ use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
 use self::text_weight::TextEvidence;
+use crate::budget::{Budget, cut_document};
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
@@ -81,6 +82,8 @@ pub struct SuspectOptions {
     pub program: Option<PathBuf>,
     /// Values of these places are not shown.
     pub redact: Vec<Pattern>,
+    /// How long the JSON document may be.
+    pub budget: Option<Budget>,
 }
 
 /// Suspects that are considered for the few lines below an answer.
@@ -170,6 +173,7 @@ fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathB
         source_roots: source_roots.to_vec(),
         program: None,
         redact: Vec::new(),
+        budget: None,
     }
 }
 
@@ -188,7 +192,14 @@ fn suspects(
                 text::brief_text(clusters, &hints(options, nearest), lines, out)?;
             }
             SuspectFormat::Text => text::text(clusters, lines, out)?,
-            SuspectFormat::Json => writeln!(out, "{:#}", json::json(clusters, lines))?,
+            SuspectFormat::Json => {
+                let document = json::json(clusters, lines);
+                let document = match &options.budget {
+                    Some(budget) => cut_document(document, budget),
+                    None => document,
+                };
+                writeln!(out, "{document:#}")?;
+            }
             SuspectFormat::Sarif => writeln!(out, "{:#}", sarif::sarif(clusters, lines))?,
         }
         out.flush()

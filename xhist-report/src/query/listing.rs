@@ -1,0 +1,154 @@
+//! `source`: the text of a file, and how often each line ran.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value, json};
+
+use super::counts::MoreRuns;
+use super::row::QueryRow;
+use super::wanted::{NotFound, WantedPlace, is_file};
+use crate::budget::Weight;
+use xhist_history::recording::{RecordedFile, RecordedStep, Recording, SiteId, StepId};
+
+/// The lines of a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SourceLines {
+    /// Its path, or the end of it.
+    pub path: String,
+    /// The first and the last line; without them all.
+    pub lines: Option<(u32, u32)>,
+}
+
+/// A run whose lines are counted.
+#[derive(Clone, Copy, Debug)]
+pub struct ListedRun<'r> {
+    /// Its name in the heading.
+    pub name: &'r str,
+    /// Its history.
+    pub recording: &'r Recording,
+}
+
+impl SourceLines {
+    /// Reads `FILE`, `FILE:7` or `FILE:7-20`.
+    pub fn parse(text: &str) -> SourceLines {
+        match WantedPlace::parse(text) {
+            WantedPlace::Lines(path, first, last) => SourceLines { path, lines: Some((first, last)) },
+            _ => SourceLines { path: text.to_owned(), lines: None },
+        }
+    }
+}
+
+/// How often the lines of a file ran.
+fn runs_of_lines(run: &ListedRun<'_>, path: &str) -> BTreeMap<u32, u64> {
+    let recording = run.recording;
+    let more = MoreRuns::of(recording);
+    // The statement of a line that counts, of each function that has the line.
+    let mut line_of: Vec<Option<u32>> = vec![None; recording.sites.len()];
+    for (index, site) in recording.sites.iter().enumerate() {
+        let is_here = recording.files.get(site.file as usize).is_some_and(|file| is_file(file, path));
+        if is_here && recording.line_sites(site.file, site.line).contains(&SiteId(index as u32)) {
+            line_of[index] = Some(site.line);
+        }
+    }
+    let mut runs = BTreeMap::new();
+    for (index, step) in recording.steps().enumerate() {
+        let RecordedStep::Statement(SiteId(site)) = step else { continue };
+        let Some(line) = line_of.get(site as usize).copied().flatten() else { continue };
+        let count: &mut u64 = runs.entry(line).or_default();
+        *count = count.saturating_add(more.runs(StepId(index as u32)));
+    }
+    runs
+}
+
+/// The lines of a file with how often each ran in each run.
+///
+/// # Errors
+/// No run has the file, or its text is not here.
+pub fn listing(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Vec<QueryRow>, NotFound> {
+    let file =
+        runs.iter().find_map(|run| run.recording.files.iter().find(|file| is_file(file, &wanted.path)));
+    let Some(file) = file else {
+        let (first, last) = wanted.lines.unwrap_or((1, 1));
+        let why = WantedPlace::Lines(wanted.path.clone(), first, last);
+        return Err(runs.first().map_or(NotFound(String::new()), |run| why.not_found(run.recording)));
+    };
+    let Some(text) = file.text.as_deref() else {
+        let root = "--source-root DIR says where the sources are";
+        return Err(NotFound(format!("the text of {} is not here: {root}", file.path)));
+    };
+    let counts: Vec<BTreeMap<u32, u64>> = runs.iter().map(|run| runs_of_lines(run, &wanted.path)).collect();
+    let (first, last) = wanted.lines.unwrap_or((1, u32::MAX));
+    let mut rows = vec![heading(file, runs)];
+    let chosen = (1..).zip(text.lines()).filter(|(line, _)| (first..=last).contains(line));
+    for (line, source) in chosen {
+        rows.push(row(file, line, source, &counts));
+    }
+    if rows.len() == 1 {
+        let lines = text.lines().count();
+        return Err(NotFound(format!("{} has {lines} lines, and none from {first} on", file.path)));
+    }
+    Ok(rows)
+}
+
+fn heading(file: &RecordedFile, runs: &[ListedRun<'_>]) -> QueryRow {
+    let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
+    let made = if file.is_from_map { ", its text as the map has it" } else { "" };
+    QueryRow {
+        weight: Weight::FRAME,
+        text: format!("{}{made}: how often each line ran in {}; `-`: never", file.path, names.join(" | ")),
+        json: json!({ "kind": "source", "file": file.path, "from_map": file.is_from_map, "runs": names }),
+    }
+}
+
+fn row(file: &RecordedFile, line: u32, source: &str, counts: &[BTreeMap<u32, u64>]) -> QueryRow {
+    let ran: Vec<u64> = counts.iter().map(|runs| runs.get(&line).copied().unwrap_or_default()).collect();
+    let is_statement = ran.iter().any(|runs| *runs > 0) || file.lines.binary_search(&line).is_ok();
+    let column = |runs: &u64| match (runs, is_statement) {
+        (0, false) => format!("{:>9}", ""),
+        (0, true) => format!("{:>9}", "-"),
+        (runs, _) => format!("{runs:>9}"),
+    };
+    let columns: Vec<String> = ran.iter().map(column).collect();
+    let differs = ran.windows(2).any(|pair| (pair[0] == 0) != (pair[1] == 0));
+    let mark = if differs { '!' } else { ' ' };
+    let runs: Value = if is_statement { json!(ran) } else { json!([]) };
+    QueryRow {
+        // Lines with statements say more than those around them, those that only one run has say most.
+        weight: match (differs, is_statement) {
+            (true, _) => Weight::on_the_way(0),
+            (_, true) => Weight::level(0, 0),
+            _ => Weight::earlier(u64::from(line)),
+        },
+        text: format!("{}{mark} {line:>5}  {source}", columns.join("")).trim_end().to_owned(),
+        json: json!({ "kind": "line", "line": line, "runs": runs, "source": source }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xhist_history::recording::RecordingSample;
+
+    #[test]
+    fn lines_are_counted_in_each_run() {
+        let (one, other) = (RecordingSample::calls(), RecordingSample::default());
+        let run = |recording| ListedRun { name: "run", recording };
+        let path = one.recording.files[0].path.clone();
+        let rows = listing(
+            &SourceLines { path: path.clone(), lines: None },
+            &[run(&one.recording), run(&other.recording)],
+        )
+        .unwrap();
+        let line =
+            |line: u32| rows.iter().find(|row| row.json["line"] == line).map(|row| row.json["runs"].clone());
+        assert_eq!((line(10), line(1), line(4)), (Some(json!([2, 0])), Some(json!([1, 0])), Some(json!([]))));
+        assert_eq!(
+            SourceLines::parse("a.rs:3-9"),
+            SourceLines { path: "a.rs".to_owned(), lines: Some((3, 9)) }
+        );
+        assert!(
+            listing(&SourceLines { path: "none.rs".to_owned(), lines: None }, &[run(&one.recording)])
+                .is_err()
+        );
+    }
+}

@@ -1,0 +1,17 @@
+//! Questions to a recording: where something ran (`find`), one call as a whole (`frame`), how often lines ran (`source`).
+//!
+//! Each makes rows, which are text or JSON lines.
+
+mod counts;
+mod find;
+mod frame;
+mod listing;
+mod rounds;
+mod row;
+mod wanted;
+
+pub use find::find;
+pub use frame::frame;
+pub use listing::{ListedRun, SourceLines, listing};
+pub use row::{QueryLook, QueryRow, print};
+pub use wanted::NotFound;
