@@ -44,8 +44,10 @@ mod layering;
 mod links;
 mod macro_rules;
 mod macros;
+mod message_format;
 mod nested;
 mod nextest;
+mod pack;
 mod panics;
 mod picture;
 mod places;
@@ -120,6 +122,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("surroundings", surroundings::CASES),
     ("cuts", cuts::CASES),
     ("threads", threads::CASES),
+    ("pack", pack::CASES),
     ("panics", panics::CASES),
     ("tasks", tasks::CASES),
     ("clock", clock::CASES),
@@ -168,6 +171,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("deps", deps::CASES),
     ("detail", detail::CASES),
     ("nextest", nextest::CASES),
+    ("message_format", message_format::CASES),
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),

@@ -17,6 +17,7 @@ pub mod map;
 pub mod model;
 pub mod notes;
 mod options;
+pub mod pack;
 pub mod page;
 pub mod reading;
 pub mod recording;

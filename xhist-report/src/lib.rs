@@ -17,6 +17,7 @@ mod link;
 mod live;
 mod options;
 mod order;
+mod pack;
 mod qspy;
 mod reports;
 mod run;

@@ -86,6 +86,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["model", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
             &["answer", "page", "source", "trace"],
+            &["pack"],
             &["runs", "selection"],
             &["options.rs"],
             &["map", "values"],
@@ -102,7 +103,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-report",
         &[
             &["dap", "entries", "interrupt.rs", "link", "order", "qspy", "suspects"],
-            &["format", "view"],
+            &["format", "pack", "view"],
             &["diff", "options.rs"],
             &["live", "reports"],
             &["run.rs", "send"],

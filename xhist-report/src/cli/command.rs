@@ -8,6 +8,7 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
+use super::pack::PackArgs;
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
     ReportCommand, ThreadsReport, TraceinfoCommand,
@@ -112,6 +113,8 @@ pub(super) enum Command {
     Export(ExportCommand),
     /// Step through a history in the terminal: source, history, calls and threads
     View(ViewArgs),
+    /// One file with a run, its maps and its sources, to send to another machine
+    Pack(PackArgs),
     /// Debug adapter on standard input and output: an editor steps through a history
     Dap(DapArgs),
     /// Send a command to a target, and print its answer

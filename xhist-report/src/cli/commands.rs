@@ -15,6 +15,7 @@ use super::error::UsageError;
 use super::evidence;
 use super::fleet;
 use super::how_to_dump;
+use super::pack;
 use super::pager::Pager;
 use super::suspects;
 use super::typos;
@@ -103,6 +104,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Suspects(args)) => return suspects::run(args, notes),
         Some(Command::Fleet(args)) => return Ok(fleet::run(args, notes)),
         Some(Command::View(args)) => return view::run(args, notes),
+        Some(Command::Pack(args)) => return pack::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {

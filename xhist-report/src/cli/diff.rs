@@ -7,7 +7,7 @@ use std::path::Path;
 use clap::{Args, ValueEnum};
 
 use super::error::UsageError;
-use super::histories::{self, HistoryPlace, NamedHistory};
+use super::histories::{self, NamedHistory};
 use super::report_args::NameArgs;
 use super::scan_progress;
 use super::values::ValueArgs;
@@ -15,6 +15,7 @@ use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
 use crate::suspects::{NearestError, nearest_passed};
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
+use xhist_history::runs::HistoryPlace;
 use xhist_history::{MapPlaces, ReadOptions};
 
 fn after_help() -> String {

@@ -7,8 +7,11 @@ use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
-use super::answer_rows::{Sources, write_after, write_caught, write_end, write_rows};
+use super::answer_rows::{
+    Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
+};
 use super::lock_waits::LockWaits;
+use crate::entries::AnsweredThread;
 use crate::options::Options;
 use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
 use xhist_history::calls::SincePanic;
@@ -119,6 +122,22 @@ impl<'o> AnswerReport<'o> {
             ThreadEnd::Signal(_) => " before the signal",
         };
         writeln!(context.out, "last statements of thread {name}{until} (newest last):")?;
+        if let Some(answered) = &self.options.answered {
+            let (end, signal) = match ending.end {
+                ThreadEnd::Here => ("here", None),
+                ThreadEnd::Panic => ("panic", None),
+                ThreadEnd::Signal(signal) => ("signal", Some(signal)),
+            };
+            let ring = ring.number;
+            answered.begin(AnsweredThread {
+                thread: name,
+                ring,
+                end,
+                signal,
+                after,
+                ..AnsweredThread::default()
+            });
+        }
         self.write_rows(thread, false, context)?;
         if ending.since == SincePanic::Unclear && after > 0 {
             write_after(after, context.out)?;
@@ -166,6 +185,9 @@ impl<'o> AnswerReport<'o> {
             write_caught(caught, code, context.out)?;
         }
         write_rows(&shown, code, &mut sources, self.options.layout.links, context.out)?;
+        if let Some(answered) = &self.options.answered {
+            answered.add(reentries(&shown, code), answered_rows(&shown, code, &mut sources));
+        }
         match is_behind {
             true => Ok(()),
             false => write_end(ending, shown.formatted, tail.after(ending), context.out),
