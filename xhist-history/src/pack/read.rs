@@ -1,7 +1,7 @@
 //! Unpacks a packed run. Nothing in it is trusted: neither its names nor its sizes.
 
 use std::fs::{self, File};
-use std::io::{self, BufReader, Read};
+use std::io::{self, BufReader, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -21,6 +21,8 @@ const FOLDER: &str = "packs";
 const KEPT: usize = 16;
 /// Bytes that identify a pack and its version.
 const START: usize = 64;
+/// Bytes that are copied at once.
+const PIECE: usize = 64 << 10;
 /// Most bytes behind the last file: the end of an archive is some zeros.
 const MAX_END: u64 = 1 << 20;
 
@@ -72,7 +74,7 @@ fn unpacked_in(pack: &Path, cache: &Path) -> Result<PathBuf, PackError> {
 fn identity(pack: &Path) -> io::Result<String> {
     let (mut hash, mut len) = (Hash::new(), 0);
     let mut file = File::open(pack)?;
-    let mut bytes = vec![0; 64 << 10];
+    let mut bytes = vec![0; PIECE];
     loop {
         match file.read(&mut bytes)? {
             0 => return Ok(format!("{:016x}-{len}", hash.finish())),
@@ -138,13 +140,8 @@ fn unpack(pack: &Path, home: &Path) -> Result<(), PackError> {
             }
             out => out.map_err(why)?,
         };
-        let mut bytes = PackedBytes { from: &mut entry, failed: None };
-        let copied = io::copy(&mut bytes, &mut out);
-        match (copied, bytes.failed) {
-            (Ok(copied), _) if copied == len => {}
-            (_, Some(kind)) => return Err(damaged(kind.into())),
-            (Ok(_), None) => return Err(damaged(io::ErrorKind::UnexpectedEof.into())),
-            (Err(error), None) => return Err(why(error)),
+        if copy(&mut entry, &mut out, damaged, why)? != len {
+            return Err(damaged(io::ErrorKind::UnexpectedEof.into()));
         }
         let written = entry.header().mtime().ok().map(Duration::from_secs);
         if let Some(written) = written.and_then(|since| UNIX_EPOCH.checked_add(since)) {
@@ -168,16 +165,27 @@ fn unpack(pack: &Path, home: &Path) -> Result<(), PackError> {
     }
 }
 
-/// Bytes of the archive. Whether reading or writing failed decides what to do about it.
-struct PackedBytes<'s, R> {
-    from: &'s mut R,
-    failed: Option<io::ErrorKind>,
-}
-
-impl<R: Read> Read for PackedBytes<'_, R> {
-    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
-        self.from.read(bytes).inspect_err(|error| self.failed = Some(error.kind()))
+/// Copies bytes, and returns their number. Zeros become a hole, as in a ring file that was hardly used.
+fn copy(
+    from: &mut impl Read,
+    to: &mut File,
+    damaged: impl Fn(io::Error) -> PackError,
+    why: impl Fn(io::Error) -> PackError,
+) -> Result<u64, PackError> {
+    let (mut bytes, mut copied) = (vec![0; PIECE], 0);
+    loop {
+        let piece = match from.read(&mut bytes).map_err(&damaged)? {
+            0 => break,
+            read => &bytes[..read],
+        };
+        match piece.iter().all(|byte| *byte == 0) {
+            true => to.seek_relative(piece.len() as i64).map_err(&why)?,
+            false => to.write_all(piece).map_err(&why)?,
+        }
+        copied += piece.len() as u64;
     }
+    to.set_len(copied).map_err(why)?;
+    Ok(copied)
 }
 
 /// Removes all but the newest. One that is removed while it is read is only unpacked again the next time.

@@ -72,6 +72,25 @@ fn what_is_packed_is_unpacked() {
     assert_eq!((files.len(), files[2].1.len(), &files[0].1[..]), (3, 3000, &b"fn main() {}\n"[..]));
 }
 
+#[cfg(unix)]
+#[test]
+fn zeros_take_no_room() {
+    use std::os::unix::fs::MetadataExt as _;
+    let directory = tempfile::tempdir().expect("a directory");
+    let ring = directory.path().join("a.xhist");
+    let mut bytes = vec![0; 8 << 20];
+    bytes[5 << 20] = 7;
+    fs::write(&ring, &bytes).expect("a file");
+    let entry = PackEntry { name: "runs/1/a.xhist".to_owned(), content: PackContent::File(ring) };
+    let mut out = Vec::new();
+    write(&mut out, &[entry]).expect("a pack");
+    fs::write(directory.path().join("p"), out).expect("a file");
+    let run = unpacked_in(&directory.path().join("p"), &directory.path().join("cache")).expect("a run");
+    assert!(fs::read(run.join("a.xhist")).expect("the ring") == bytes);
+    let blocks = fs::metadata(run.join("a.xhist")).expect("the ring").blocks();
+    assert!(blocks * 512 < 1 << 20, "{blocks} blocks");
+}
+
 #[test]
 fn it_is_unpacked_once_and_old_ones_go() {
     let directory = tempfile::tempdir().expect("a directory");

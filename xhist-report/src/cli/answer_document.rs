@@ -49,7 +49,7 @@ pub struct AnsweredFailure {
     #[serde(skip_serializing_if = "String::is_empty")]
     pub how: String,
     /// Its last listed statement.
-    pub place: Option<FailurePlace>,
+    pub place: Option<LastStatement>,
     /// The ends of its threads, the most relevant first.
     pub threads: Vec<AnsweredThread>,
     /// Processes that a test started.
@@ -62,7 +62,7 @@ pub struct AnsweredFailure {
 
 /// Where a failure is.
 #[derive(Debug, PartialEq, Eq, Serialize)]
-pub struct FailurePlace {
+pub struct LastStatement {
     file: String,
     line: u32,
     function: String,
@@ -118,7 +118,7 @@ impl AnsweredFailure {
     pub fn at_end_of(self, threads: Vec<AnsweredThread>) -> AnsweredFailure {
         let rows = threads.first().map(|thread| &thread.rows[..]).unwrap_or_default();
         let last = rows.iter().rev().find_map(|row| Some((row, row.line?)));
-        let place = last.map(|(row, line)| FailurePlace {
+        let place = last.map(|(row, line)| LastStatement {
             file: row.file.clone(),
             line,
             function: row.function.clone(),
@@ -145,7 +145,7 @@ mod tests {
         let rows = vec![row("statement", Some(3)), row("statement", Some(7)), row("folded", None)];
         let threads = vec![AnsweredThread { rows, ..AnsweredThread::default() }, AnsweredThread::default()];
         let place = AnsweredFailure::default().at_end_of(threads).place;
-        assert_eq!(place, Some(FailurePlace { file: "a.rs".into(), line: 7, function: String::new() }));
+        assert_eq!(place, Some(LastStatement { file: "a.rs".into(), line: 7, function: String::new() }));
         assert_eq!(AnsweredFailure::default().at_end_of(Vec::new()).place, None);
     }
 
