@@ -42,6 +42,7 @@ mod kept_runs;
 mod kills;
 mod layering;
 mod links;
+mod logs;
 mod macro_rules;
 mod macros;
 mod message_format;
@@ -171,6 +172,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("deps", deps::CASES),
     ("detail", detail::CASES),
     ("nextest", nextest::CASES),
+    ("logs", logs::CASES),
     ("message_format", message_format::CASES),
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),

@@ -21,6 +21,9 @@ pub struct AnsweredThread {
     /// Functions that a handler or a callback entered again, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reentries: Vec<String>,
+    /// The last lines of its log, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<AnsweredLogLine>,
     /// Its last statements, the newest last.
     pub rows: Vec<AnsweredRow>,
 }
@@ -52,6 +55,21 @@ pub struct AnsweredRow {
     /// Its rank among the suspects.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub suspect: Option<usize>,
+}
+
+/// A line of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnsweredLogLine {
+    /// The file of the statement before it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// Its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+    /// Target and text.
+    pub text: String,
 }
 
 /// The threads of an answer, as they are written.

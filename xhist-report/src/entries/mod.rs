@@ -8,7 +8,7 @@ mod finding;
 mod hotspots;
 mod report_kind;
 
-pub use answered::{AnsweredRow, AnsweredThread, SharedAnswer};
+pub use answered::{AnsweredLogLine, AnsweredRow, AnsweredThread, SharedAnswer};
 pub use call_row::{CallEntry, CallPart, CallRow, OpenFrame};
 pub use coverage::{FileCoverage, coverage};
 pub use entry::{Entry, Subject, Totals};

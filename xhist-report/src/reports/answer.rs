@@ -11,6 +11,7 @@ use super::answer_rows::{
     Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
 };
 use super::lock_waits::LockWaits;
+use super::log_lines::LogLines;
 use crate::entries::AnsweredThread;
 use crate::options::Options;
 use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
@@ -50,6 +51,7 @@ pub struct AnswerReport<'o> {
     gap: Gap,
     tasks: TaskTracker,
     locks: LockWaits,
+    log: LogLines,
     /// Items so far.
     items: u64,
 }
@@ -76,6 +78,7 @@ impl<'o> AnswerReport<'o> {
             gap: Gap::default(),
             tasks: TaskTracker::new(&options.read),
             locks: LockWaits::new(&options.read),
+            log: LogLines::default(),
             items: 0,
         }
     }
@@ -122,7 +125,9 @@ impl<'o> AnswerReport<'o> {
             ThreadEnd::Signal(_) => " before the signal",
         };
         writeln!(context.out, "last statements of thread {name}{until} (newest last):")?;
+        let log = self.log.of(ring, context);
         if let Some(answered) = &self.options.answered {
+            let log = log.clone();
             let (end, signal) = match ending.end {
                 ThreadEnd::Here => ("here", None),
                 ThreadEnd::Panic => ("panic", None),
@@ -135,6 +140,7 @@ impl<'o> AnswerReport<'o> {
                 end,
                 signal,
                 after,
+                log,
                 ..AnsweredThread::default()
             });
         }
@@ -143,7 +149,7 @@ impl<'o> AnswerReport<'o> {
             write_after(after, context.out)?;
             self.write_rows(thread, true, context)?;
         }
-        Ok(())
+        self.log.write(ring, &log, context.out)
     }
 
     /// Writes the lines of a thread up to its end; or those behind.
@@ -249,6 +255,7 @@ impl Report for AnswerReport<'_> {
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
+            self.log.take(ring, item);
             if self.candidates.contains(&ring.number) {
                 let tail = self.tails.entry(ring.number).or_default();
                 if !event.gap.is_empty() {
