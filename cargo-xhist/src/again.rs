@@ -113,8 +113,10 @@ impl Recorded {
         let usage = |why: String| Error::from(UsageError::Again(why));
         let dir = std::env::current_dir().map_err(Error::file("find", Path::new(".")))?;
         let run = match run {
-            Some(run) => runs::place(&dir, run)
-                .ok_or_else(|| usage(format!("no run {}; `cargo xhist runs` lists them", run.display())))?,
+            Some(run) => runs::find(&dir, run)
+                .map_err(|error| usage(error.to_string()))?
+                .ok_or_else(|| usage(format!("no run {}; `cargo xhist runs` lists them", run.display())))?
+                .into_path(),
             None => runs::failed(&dir).map_err(|error| usage(error.to_string()))?,
         };
         let record =

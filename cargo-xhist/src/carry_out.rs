@@ -185,6 +185,7 @@ fn set_up_run(
         words: command.words.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         is_again: command.is_again,
         annotates: command.own.github,
+        prints_json: command.own.json,
         limit,
         started_ms: 0,
     })

@@ -42,12 +42,15 @@ mod kept_runs;
 mod kills;
 mod layering;
 mod links;
+mod logs;
 mod long_ago;
 mod macro_rules;
 mod macros;
+mod message_format;
 mod nested;
 mod nextest;
 mod origin;
+mod pack;
 mod panics;
 mod picture;
 mod places;
@@ -125,6 +128,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("cuts", cuts::CASES),
     ("threads", threads::CASES),
     ("origin", origin::CASES),
+    ("pack", pack::CASES),
     ("panics", panics::CASES),
     ("tasks", tasks::CASES),
     ("clock", clock::CASES),
@@ -175,6 +179,8 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("deps", deps::CASES),
     ("detail", detail::CASES),
     ("nextest", nextest::CASES),
+    ("logs", logs::CASES),
+    ("message_format", message_format::CASES),
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),

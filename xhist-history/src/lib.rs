@@ -18,6 +18,7 @@ pub mod model;
 pub mod notes;
 mod options;
 pub mod origin;
+pub mod pack;
 pub mod page;
 pub mod reading;
 pub mod recording;

@@ -20,6 +20,7 @@ mod mcp;
 mod options;
 mod order;
 mod origin;
+mod pack;
 mod qspy;
 mod query;
 mod reports;

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use crate::budget::Budget;
-use crate::entries::ReportKind;
+use crate::entries::{ReportKind, SharedAnswer};
 use crate::format::{Budgeted, FORMATS, Format, FormatRow, Layout};
 use crate::order::Rule;
 use crate::qspy::QsOptions;
@@ -25,6 +25,8 @@ pub struct Options {
     pub layout: Layout,
     /// Another report than that of the format.
     pub report: Option<ReportKind>,
+    /// Where an answer is kept as data, too.
+    pub answered: Option<SharedAnswer>,
     /// Lines of a thread in an answer.
     pub lines: usize,
     /// Lines that an answer shows where they ran last, the most suspicious first.
@@ -103,6 +105,7 @@ impl Default for Options {
             format: &FORMATS[0],
             layout: Layout::default(),
             report: None,
+            answered: None,
             lines: LINES,
             suspects: Vec::new(),
             keeps_records: false,

@@ -145,6 +145,7 @@ fn trace_events() {
     trace::trace6b(Severity::Sw0, code, 1, 2, 3, 4, 5, 6, &[1]);
     trace::exception(Severity::Sw0, code, [trace::Arg::from(1)], None);
     trace::profile(TIMER, 0, [], None);
+    trace::line(trace::LogLevel::Info, "names", format_args!("{}", 1));
     let class = trace::Class::Profile { opcode: TIMER, data: 0 };
     trace::event(&trace::Event { class, args: &[], buffer: None });
     let _: trace::Opcodes = trace::opcodes();

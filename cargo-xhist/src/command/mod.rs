@@ -42,6 +42,9 @@ in $XHIST_CACHE).
 XHIST_KEEP=SIZE keeps that much of all runs (1g); runs that failed are kept longest.
 `cargo xhist runs` lists them, `cargo xhist clean` removes them; clean --help has more.
 
+--message-format json, which is cargo's, also prints what failed as one JSON line behind
+cargo's, in place of the text; with nextest it is only that. `cargo xhist answer
+--format json-schema` prints its schema.
 --message-format github also annotates the failing statements and the suspects in a GitHub
 workflow, and lists all of them in the summary of the step.
 
@@ -221,6 +224,10 @@ impl Command {
             let why = format!("--message-format github annotates what runs, and `cargo {what}` runs nothing");
             return Err(UsageError::Option(why).into());
         }
+        let cargo_args = match verb {
+            Verb::Nextest => own_options::without_json(cargo_args),
+            _ => cargo_args,
+        };
         let (program_args, words) = (program_args.to_vec(), [before, args].concat());
         Ok(Parsed::Command(Box::new(Command { verb, cargo_args, program_args, own, words, is_again: false })))
     }

@@ -24,6 +24,10 @@ pub(crate) struct OwnOptions {
     #[arg(skip)]
     pub(crate) github: bool,
 
+    /// Print the answer as JSON behind cargo's messages, which are JSON as well.
+    #[arg(skip)]
+    pub(crate) json: bool,
+
     #[command(flatten)]
     pub(crate) settings: Settings,
 
@@ -57,9 +61,10 @@ pub(crate) fn wants_value(word: &OsStr) -> bool {
 /// Parses our options among these words, and returns the other words.
 pub(crate) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), Error> {
     let (mut own, mut others) = (Vec::new(), Vec::new());
-    let mut github = false;
+    let (mut github, mut json) = (false, false);
     let mut words = words.iter().peekable();
     while let Some(word) = words.next() {
+        json |= format_of(word, words.peek().copied()).is_some_and(|format| format.starts_with(JSON));
         if word == MESSAGE_FORMAT && words.next_if(|value| *value == GITHUB).is_some() || is_github(word) {
             github = true;
         } else if wants_value(word) {
@@ -83,7 +88,7 @@ pub(crate) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), E
     }
     let matches = command().try_get_matches_from(own).map_err(|error| usage(&error))?;
     let mut own = OwnOptions::from_arg_matches(&matches).map_err(|error| usage(&error))?;
-    own.github = github;
+    (own.github, own.json) = (github, json);
     own.deps.iter_mut().for_each(|name| *name = name.trim().to_owned());
     own.deps.retain(|name| !name.is_empty());
     Ok((own, others))
@@ -92,6 +97,31 @@ pub(crate) fn split(words: &[OsString]) -> Result<(OwnOptions, Vec<OsString>), E
 /// Cargo's option, and its value that is ours.
 const MESSAGE_FORMAT: &str = "--message-format";
 const GITHUB: &str = "github";
+
+/// What begins the values of cargo for machines.
+const JSON: &str = "json";
+
+/// The format of messages that a word asks for, perhaps with the next one.
+fn format_of<'w>(word: &'w OsStr, next: Option<&'w OsString>) -> Option<&'w str> {
+    match word.to_str()?.strip_prefix(MESSAGE_FORMAT)? {
+        "" => next?.to_str(),
+        joined => joined.strip_prefix('='),
+    }
+}
+
+/// These words of nextest without `--message-format json`: it has no such format, so that is ours alone.
+pub(crate) fn without_json(words: Vec<OsString>) -> Vec<OsString> {
+    let mut others = Vec::with_capacity(words.len());
+    let mut words = words.into_iter().peekable();
+    while let Some(word) = words.next() {
+        if format_of(&word, words.peek()) != Some(JSON) {
+            others.push(word);
+        } else if word == MESSAGE_FORMAT {
+            words.next();
+        }
+    }
+    others
+}
 
 /// Both in one word.
 fn is_github(word: &OsStr) -> bool {
@@ -176,6 +206,31 @@ mod tests {
         ] {
             let (own, others) = split(&words(line)).expect("it is valid");
             assert_eq!((own.github, others), (is_ours, words(rest)), "{line}");
+        }
+    }
+
+    #[test]
+    fn json_is_for_cargo_and_for_us() {
+        for (line, is_json, rest, of_nextest) in [
+            ("--message-format json -q", true, "--message-format json -q", "-q"),
+            ("-q --message-format=json", true, "-q --message-format=json", "-q"),
+            (
+                "--message-format=json-render-diagnostics -q",
+                true,
+                "--message-format=json-render-diagnostics -q",
+                "--message-format=json-render-diagnostics -q",
+            ),
+            (
+                "--message-format libtest-json",
+                false,
+                "--message-format libtest-json",
+                "--message-format libtest-json",
+            ),
+            ("--message-formats json", false, "--message-formats json", "--message-formats json"),
+        ] {
+            let (own, others) = split(&words(line)).expect("it is valid");
+            assert_eq!((own.json, &others), (is_json, &words(rest)), "{line}");
+            assert_eq!(without_json(others), words(of_nextest), "{line}");
         }
     }
 

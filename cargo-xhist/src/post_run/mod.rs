@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
 use xhist_history::runs::record::RunRecord;
+use xhist_report::cli::after_run::print_document;
 
 use self::failures::Failures;
 use self::retention::{Lost, Watch};
@@ -35,6 +36,11 @@ pub(super) struct Running {
 }
 
 impl Run {
+    /// Whether what failed is printed as JSON. A file that the user chose has no `run.json`, from which that is made.
+    fn is_for_programs(&self) -> bool {
+        self.prints_json && self.chosen_file.is_none() && !self.is_again
+    }
+
     /// Removes old runs, and watches the directory of this one.
     pub(super) fn start(mut self) -> Running {
         self.started_ms = outcome::now_ms();
@@ -142,6 +148,9 @@ impl Running {
             outcome.failed_rings.clone_from(&failed);
             write(&outcome, &run.directory);
         }
+        if run.is_for_programs() {
+            print_document(&run.directory);
+        }
         retention::trim_own(&run.directory, run.limit, ended.status.success(), &failed);
         let lost = lost.and(retention::prune(run.runs(), run.limit, Some((&run.directory, &failed))));
         if let Some(message) = lost.message(run.limit) {
@@ -155,8 +164,13 @@ fn write(record: &RunRecord, directory: &Path) {
     let _ = record.write(directory);
 }
 
-/// Prints the report. Returns the ring files of what failed, the most relevant first.
+/// Prints the report, unless a program reads what failed. Returns the ring files of what failed, the most relevant first.
 fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'_>) -> Vec<PathBuf> {
+    if run.is_for_programs() {
+        let is_exit = !ended.status.success() && failures.tests.is_empty() && failures.crashes.is_empty();
+        let exited = report::exited(ended, processes).filter(|_| is_exit);
+        return exited.map_or_else(|| failures.files(), |process| vec![process.path.clone()]);
+    }
     match (run.kind, ended.status.success()) {
         (RunKind::Program, true) => report::print_success(run, ended, processes),
         // Tests that pass may make processes die and threads panic on purpose.

@@ -46,15 +46,19 @@ pub(super) fn print_success(run: &Run, ended: &Ended, processes: &[Process]) {
     }
 }
 
+/// The process whose exit code the run has.
+pub(super) fn exited<'p>(ended: &Ended, processes: &'p [Process]) -> Option<&'p Process> {
+    processes.iter().find(|process| process.pid == ended.pid).or(processes.last())
+}
+
 /// The program returned an exit code of its own: a short listing. Returns its ring file.
 pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec<PathBuf> {
-    let own = processes.iter().find(|process| process.pid == ended.pid);
     let how = match (ended.status.code(), signal_of(ended.status)) {
         (Some(code), _) => format!("exit code {code}"),
         (None, Some(signal)) => format!("ended by {}", shown_signal(&signal)),
         (None, None) => "it failed".to_owned(),
     };
-    match (own.or(processes.last()), &run.chosen_file) {
+    match (exited(ended, processes), &run.chosen_file) {
         (Some(process), _) => {
             eprintln!("\nxhist: {how}");
             print_answer(&process.path, Some(BRIEF_LINES));
@@ -82,8 +86,9 @@ pub(super) fn print_failures(run: &Run, failures: &Failures<'_>, processes: &[Pr
             files.extend(processes.last().map(|process| process.path.clone()));
         }
         files.iter().for_each(|file| print_answer(file, None));
-        if run.annotates {
-            eprintln!("xhist: no annotations: they need a run without XHIST_FILE");
+        if run.annotates || run.prints_json {
+            let what = if run.prints_json { "no JSON: it needs" } else { "no annotations: they need" };
+            eprintln!("xhist: {what} a run without XHIST_FILE");
         }
         return;
     }

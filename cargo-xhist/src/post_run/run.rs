@@ -39,6 +39,8 @@ pub(crate) struct Run {
     pub(crate) command: Vec<String>,
     /// Failures are annotated for GitHub.
     pub(crate) annotates: bool,
+    /// What failed is printed as JSON on standard output, and not as text.
+    pub(crate) prints_json: bool,
     pub(crate) limit: Limit,
     pub(crate) started_ms: u64,
 }

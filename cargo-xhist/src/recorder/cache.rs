@@ -50,16 +50,8 @@ struct Stamp {
 impl Cache {
     /// The caches to search, in this order: the user's, and this directory of the project.
     pub(crate) fn all(in_project: PathBuf) -> Vec<Cache> {
-        let set = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
-        let absolute = |path: PathBuf| path.is_absolute().then_some(path);
-        let home = || Some(std::env::home_dir().and_then(absolute)?.join(".cache"));
-        let chosen = set("XHIST_CACHE").and_then(|path| std::path::absolute(path).ok());
-        let users = chosen.or_else(|| {
-            let cache = set("XDG_CACHE_HOME").and_then(absolute).or_else(home)?;
-            Some(cache.join("xhist"))
-        });
         let builders = Some([rustix::process::geteuid().as_raw(), 0]);
-        let users = users.map(|directory| Cache { directory, builders });
+        let users = xhist_history::source::user_cache().map(|directory| Cache { directory, builders });
         users.into_iter().chain([Cache { directory: in_project, builders: None }]).collect()
     }
 

@@ -107,6 +107,16 @@ impl Code {
     pub const ALLOCATION_FAILED: Code = Code::new(XHIST, 2);
     /// A write to the link failed. The argument is the error number of the system.
     pub const LINK_LOST: Code = Code::new(XHIST, 3);
+    /// A line of a log, whose text is the buffer: an error.
+    pub const LOG_ERROR: Code = Code::new(XHIST, 4);
+    /// A warning.
+    pub const LOG_WARN: Code = Code::new(XHIST, 5);
+    /// Information.
+    pub const LOG_INFO: Code = Code::new(XHIST, 6);
+    /// For those who look for mistakes.
+    pub const LOG_DEBUG: Code = Code::new(XHIST, 7);
+    /// The finest.
+    pub const LOG_TRACE: Code = Code::new(XHIST, 8);
 
     /// A code of this owner.
     ///

@@ -86,6 +86,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["model", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
             &["answer", "origin", "page", "source", "trace"],
+            &["pack"],
             &["runs", "selection"],
             &["options.rs"],
             &["map", "values"],
@@ -102,7 +103,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-report",
         &[
             &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "origin", "qspy"],
-            &["format", "suspects", "view"],
+            &["format", "pack", "suspects", "view"],
             &["diff", "options.rs", "query"],
             &["live", "reports"],
             &["run.rs", "send"],

@@ -90,7 +90,7 @@ fn read(
         return Ok(Read::Known);
     }
     let beside = match source {
-        DumpSource::File(_) => opened.dir.clone(),
+        DumpSource::File(_) | DumpSource::Packed(..) => opened.dir.clone(),
         DumpSource::Object(_) => None,
     };
     let dump = guarded(reader, |reader| reader.read(&opened, beside.as_deref()));

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use walkdir::WalkDir;
+use xhist_history::pack;
 use xhist_history::source::{self, Opened};
 
 use super::object::{ObjectStores, StoredObject};
@@ -18,6 +19,8 @@ const OTHERS: [&str; 8] = ["map", "json", "tsv", "txt", "md", "log", "spectra", 
 pub enum DumpSource {
     /// A file.
     File(PathBuf),
+    /// A file of a packed run, which is unpacked at the second path.
+    Packed(PathBuf, PathBuf),
     /// An object in a store.
     Object(StoredObject),
 }
@@ -25,9 +28,12 @@ pub enum DumpSource {
 impl DumpSource {
     /// Path or URL.
     pub fn name(&self) -> String {
+        let absolute = |path: &PathBuf| std::path::absolute(path).unwrap_or_else(|_| path.clone());
         match self {
-            DumpSource::File(path) => {
-                std::path::absolute(path).unwrap_or_else(|_| path.clone()).display().to_string()
+            DumpSource::File(path) => absolute(path).display().to_string(),
+            // Labels are in the path of the pack, and the other path is gone one day.
+            DumpSource::Packed(pack, path) => {
+                absolute(pack).join(path.file_name().unwrap_or_default()).display().to_string()
             }
             DumpSource::Object(object) => object.url.clone(),
         }
@@ -42,7 +48,7 @@ impl DumpSource {
             source::open(path.as_os_str()).map_err(|error| FleetError::Usage(error.to_string()))
         };
         match self {
-            DumpSource::File(path) => {
+            DumpSource::File(path) | DumpSource::Packed(_, path) => {
                 let opened = opened(path)?;
                 let written = opened.written;
                 Ok((opened, written))
@@ -61,7 +67,8 @@ pub struct Listing {
     named: std::vec::IntoIter<String>,
     /// Whether the list on standard input is read.
     reads_stdin: bool,
-    inside: Option<walkdir::IntoIter>,
+    /// The directories that are searched; a packed run in one is a directory, too, and has its own path.
+    inside: Vec<(Option<PathBuf>, walkdir::IntoIter)>,
     objects: std::vec::IntoIter<StoredObject>,
     stores: ObjectStores,
 }
@@ -75,7 +82,7 @@ impl Listing {
         Ok(Listing {
             named: named.into_iter(),
             reads_stdin: false,
-            inside: None,
+            inside: Vec::new(),
             objects: Vec::new().into_iter(),
             stores: ObjectStores::new()?,
         })
@@ -95,11 +102,29 @@ impl Listing {
             };
         }
         let path = PathBuf::from(name);
-        if path.is_dir() {
-            self.inside = Some(WalkDir::new(path).sort_by_file_name().into_iter());
-            return None;
+        match path.is_dir() {
+            true => {
+                self.search(None, &path);
+                None
+            }
+            false => self.file(path),
         }
-        Some(Ok(DumpSource::File(path)))
+    }
+
+    /// A file; `None` for a packed run, whose files come next.
+    fn file(&mut self, path: PathBuf) -> Option<Result<DumpSource, FleetError>> {
+        match pack::unpacked(&path) {
+            Ok(None) => Some(Ok(DumpSource::File(path))),
+            Ok(Some(run)) => {
+                self.search(Some(path), &run);
+                None
+            }
+            Err(error) => Some(Err(FleetError::Usage(error.to_string()))),
+        }
+    }
+
+    fn search(&mut self, pack: Option<PathBuf>, directory: &Path) {
+        self.inside.push((pack, WalkDir::new(directory).sort_by_file_name().into_iter()));
     }
 }
 
@@ -111,18 +136,25 @@ impl Iterator for Listing {
             if let Some(object) = self.objects.next() {
                 return Some(Ok(DumpSource::Object(object)));
             }
-            if let Some(inside) = &mut self.inside {
+            if let Some((pack, inside)) = self.inside.last_mut() {
                 match inside.next() {
                     Some(Ok(entry)) if entry.file_type().is_file() && may_be_dump(entry.path()) => {
-                        return Some(Ok(DumpSource::File(entry.into_path())));
+                        if let Some(pack) = pack {
+                            return Some(Ok(DumpSource::Packed(pack.clone(), entry.into_path())));
+                        }
+                        match self.file(entry.into_path()) {
+                            Some(source) => return Some(source),
+                            None => continue,
+                        }
                     }
                     Some(Ok(_)) => continue,
                     Some(Err(error)) => {
                         let path = error.path().map(Path::to_owned).unwrap_or_default();
                         return Some(Err(FleetError::Read(path, error.into())));
                     }
-                    None => self.inside = None,
+                    None => drop(self.inside.pop()),
                 }
+                continue;
             }
             if self.reads_stdin {
                 let mut line = String::new();
@@ -159,6 +191,8 @@ mod tests {
     use super::*;
     use std::fs;
 
+    use xhist_history::pack::{PackContent, PackEntry};
+
     #[test]
     fn directories_are_searched_for_what_may_be_a_dump() {
         let dir = tempfile::tempdir().unwrap();
@@ -170,5 +204,28 @@ mod tests {
         let listed: Vec<_> = Listing::new(names).unwrap().map(|source| source.unwrap().name()).collect();
         let below = |name: &str| dir.path().join(name).display().to_string();
         assert_eq!(listed, [below("a.core"), below("b/2.xhist"), "/no/such/file".to_owned()]);
+    }
+
+    #[test]
+    fn a_packed_run_is_the_files_in_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let entry = |name: &str| PackEntry {
+            name: format!("runs/7/{name}"),
+            content: PackContent::Text(format!("{name} of {}", dir.path().display())),
+        };
+        let pack = dir.path().join("device=a.tar.gz");
+        pack::write(fs::File::create(&pack).unwrap(), &["run.json", "b.xhist", "a.xhist"].map(entry))
+            .unwrap();
+        let listing = || Listing::new(vec![dir.path().display().to_string()]).unwrap();
+        let listed: Vec<_> = listing().map(|source| source.unwrap().name()).collect();
+        assert_eq!(listed, ["a.xhist", "b.xhist"].map(|name| pack.join(name).display().to_string()));
+        let bytes = listing().next().unwrap().unwrap().open().unwrap().0.image.to_vec();
+        assert_eq!(bytes, format!("a.xhist of {}", dir.path().display()).into_bytes());
+        // What is damaged is an error, and the others follow.
+        let whole = fs::read(&pack).unwrap();
+        fs::write(&pack, &whole[..whole.len() / 2]).unwrap();
+        fs::write(dir.path().join("z.xhist"), "").unwrap();
+        let listed: Vec<_> = listing().map(|source| source.is_ok()).collect();
+        assert_eq!(listed, [false, true]);
     }
 }

@@ -6,6 +6,7 @@ mod search;
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
+use std::time::SystemTime;
 
 use qs_core::map::NO_MAP;
 use qs_core::record::Statement;
@@ -15,7 +16,7 @@ use crate::notes::ExitCode;
 use crate::notes::Notes;
 use crate::options::{MapPlaces, ProgramPlaces, ReadOptions};
 pub use builds::builds;
-pub use load::{open, project_of};
+pub use load::{load, open, project_of};
 use search::{Candidate, ancestors, candidates};
 
 /// Most maps of other builds that are listed.
@@ -23,6 +24,18 @@ const SHOWN: usize = 5;
 
 /// Where maps were looked for.
 type Searched = (MapPlaces, ProgramPlaces);
+
+/// Where the map with this hash is: the one that a ring of that time is read with.
+pub fn path_of(hash: u64, places: &MapPlaces, written: Option<SystemTime>) -> Option<PathBuf> {
+    let candidates =
+        places.given.as_deref().map_or_else(|| candidates(places, &ProgramPlaces::default()), search::given);
+    let found = match (hash, &places.given) {
+        (0, Some(given)) => return Some(given.clone()),
+        (0, None) => candidates.iter().find(|candidate| candidate.is_standard_name()),
+        _ => search::of_build(&candidates, hash, written),
+    };
+    found.map(|candidate| candidate.path.clone())
+}
 
 /// The maps of a report, by ring.
 #[derive(Debug, Default)]

@@ -20,6 +20,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// Whether it is a line of a log.
+    pub fn is_log_line(&self) -> bool {
+        let lines = [Code::LOG_ERROR, Code::LOG_WARN, Code::LOG_INFO, Code::LOG_DEBUG, Code::LOG_TRACE];
+        matches!(self.class, TraceClass::Exception { code, .. } if lines.contains(&code))
+    }
+
     /// Whether it is a fault that the program does not survive.
     pub fn is_fault(&self) -> bool {
         matches!(self.class, TraceClass::Exception { severity, .. } if severity.level() == 3)

@@ -12,6 +12,7 @@ use std::time::{Duration, SystemTime};
 use qs_core::ring::Status;
 
 use crate::model::visible;
+use crate::pack::{self, PackError};
 use crate::ring;
 use crate::runs::record::{RunRecord, RunRecordError};
 use crate::source::{self, Image};
@@ -102,17 +103,48 @@ pub fn choose(dir: &Path, follows: bool) -> Result<Chosen, NoRingFile> {
     Ok(wanted.unwrap_or(newest).chosen(dir, newest))
 }
 
-/// Chooses a ring file of the run that a user names, see [`place`]. `None`: it is not a run.
-pub fn named(dir: &Path, name: &Path) -> Option<Chosen> {
-    let place = place(dir, name)?;
+/// Where a history is that a user names.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum HistoryPlace {
+    /// A file with rings.
+    File(PathBuf),
+    /// The directory of a run.
+    Run(PathBuf),
+}
+
+impl HistoryPlace {
+    /// The file or the directory.
+    pub fn into_path(self) -> PathBuf {
+        match self {
+            HistoryPlace::File(path) | HistoryPlace::Run(path) => path,
+        }
+    }
+}
+
+/// Finds what a user names: a file, a packed run, a directory, the name in the list of runs, `last`, `prev`, or `-2` for the
+/// last but one. A packed run is unpacked, and is a run then. `None`: it is neither a file nor a run.
+///
+/// # Errors
+/// A packed run cannot be unpacked.
+pub fn find(dir: &Path, name: &Path) -> Result<Option<HistoryPlace>, PackError> {
+    if name.exists() && !name.is_dir() {
+        return Ok(Some(match pack::unpacked(name)? {
+            Some(run) => HistoryPlace::Run(run),
+            None => HistoryPlace::File(name.to_owned()),
+        }));
+    }
+    Ok(place(dir, name).map(HistoryPlace::Run))
+}
+
+/// Chooses a ring file of the run in a directory. `None`: it has none.
+pub fn ring_of(dir: &Path, place: PathBuf) -> Option<Chosen> {
     let files = source::ring_files(&place);
     let run = Run::new(place, files);
     (!run.files.is_empty()).then(|| run.chosen(dir, &run))
 }
 
-/// The directory of the run that a user names: a directory, the name in the list of runs, `last`, `prev`, or `-2` for the
-/// last but one. `None`: it is not a run.
-pub fn place(dir: &Path, name: &Path) -> Option<PathBuf> {
+/// The directory of the run with this name. `None`: it is not a run.
+fn place(dir: &Path, name: &Path) -> Option<PathBuf> {
     if name.is_dir() {
         return Some(name.to_owned());
     }

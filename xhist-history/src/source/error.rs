@@ -15,6 +15,8 @@ pub enum SourceError {
         /// Why it cannot be read.
         error: io::Error,
     },
+    /// A packed run where one history is read: it has to be unpacked first, so it needs a name.
+    Packed(String),
     /// A text form of memory without any good record.
     NoGoodRecord {
         /// The source.
@@ -31,6 +33,10 @@ impl fmt::Display for SourceError {
                 write!(f, "{} is a directory; name a dump, a core or a ring file in it", path.display())
             }
             SourceError::Unreadable { name, error } => write!(f, "cannot read {name}: {error}"),
+            SourceError::Packed(name) => write!(
+                f,
+                "{name} is a packed run, which can only be read where a run or a file is named: save it, and name the file"
+            ),
             SourceError::NoGoodRecord { name, first } => write!(f, "{name}: no record is good: {first}"),
         }
     }

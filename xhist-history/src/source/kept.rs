@@ -1,4 +1,4 @@
-//! Finds the ring files of a project: `xhist` in cargo's target directory, wherever that is.
+//! Finds the ring files of a project: `xhist` in cargo's target directory, wherever that is; and the user's cache.
 
 use std::env;
 use std::fs::File;
@@ -37,6 +37,15 @@ fn configured(configs: &Path) -> Option<PathBuf> {
     let text = ["config", "config.toml"].iter().find_map(|name| text_of(&configs.join(name), MAX_CONFIG))?;
     let target = text.parse::<toml::Table>().ok()?.get("build")?.get("target-dir")?.as_str()?.to_owned();
     Some(configs.parent()?.join(target))
+}
+
+/// The user's own directory for what can be made again: `XHIST_CACHE`, else `xhist` in that of the system.
+pub fn user_cache() -> Option<PathBuf> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    let absolute = |path: PathBuf| path.is_absolute().then_some(path);
+    let home = || Some(env::home_dir().and_then(absolute)?.join(".cache"));
+    let chosen = set("XHIST_CACHE").and_then(|path| std::path::absolute(path).ok());
+    chosen.or_else(|| Some(set("XDG_CACHE_HOME").and_then(absolute).or_else(home)?.join("xhist")))
 }
 
 /// The text of a regular file, up to a length.

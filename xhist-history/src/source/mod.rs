@@ -10,6 +10,7 @@ mod image;
 mod kept;
 mod live;
 mod opened;
+mod packed;
 mod s_record;
 mod stdin;
 
@@ -17,9 +18,10 @@ use std::ffi::OsStr;
 
 pub use error::SourceError;
 pub use image::Image;
-pub use kept::{homes, ring_files, text_of};
+pub use kept::{homes, ring_files, text_of, user_cache};
 pub use live::{is_at, is_running, read_at, write_at};
 pub use opened::Opened;
+pub use packed::{PACK_COMMENT, pack_version};
 pub use stdin::{Offer, offer};
 
 /// Opens a file, or standard input by the name `-`, and reads it to its end.
@@ -28,6 +30,10 @@ pub use stdin::{Offer, offer};
 /// Why it cannot be opened.
 pub fn open(text: &OsStr) -> Result<Opened, SourceError> {
     let opened = if text == "-" { stdin::open()? } else { file::open(text)? };
+    if pack_version(&opened.image).is_some() {
+        let name = opened.path.map_or_else(|| "standard input".to_owned(), |path| path.display().to_string());
+        return Err(SourceError::Packed(name));
+    }
     // The first line of any source shows whether it is a text form of memory.
     hex::decoded(opened).map(core::in_order)
 }

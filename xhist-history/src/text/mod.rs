@@ -184,13 +184,26 @@ fn report_missing(places: &[PathBuf], path: &str, names: &Names, notes: &mut Not
     }
 }
 
+/// The text of a file as it was built, with the name under which [`kept`] finds it. `None`: it is neither kept nor unchanged.
+pub fn of_build(names: &Names, file: u16) -> Option<(String, String)> {
+    let (wanted, path) = (names.source(file)?, names.path(file)?);
+    let here = || {
+        places(names, path, &[]).filter_map(|path| Some(read(&path)?.text)).find(|text| hash(text) == wanted)
+    };
+    Some((kept_name(wanted), kept(names, file).or_else(here)?))
+}
+
 /// The text of a file as it was built, kept beside the map under its hash.
 fn kept(names: &Names, file: u16) -> Option<String> {
     let wanted = names.source(file)?;
-    let name = format!("{wanted:016x}.source");
+    let name = kept_name(wanted);
     let texts = names.kept_texts.iter().filter_map(|dir| Some(read(&dir.join(&name))?.text));
     // A damaged copy is left out.
     texts.into_iter().find(|text| hash(text) == wanted)
+}
+
+fn kept_name(hash: u64) -> String {
+    format!("{hash:016x}.source")
 }
 
 fn hash(text: &str) -> u64 {

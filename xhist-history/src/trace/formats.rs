@@ -306,6 +306,11 @@ mod tests {
             (Code::RING_OVERRUN, "ring_overrun"),
             (Code::ALLOCATION_FAILED, "allocation_failed"),
             (Code::LINK_LOST, "link_lost"),
+            (Code::LOG_ERROR, "log_error"),
+            (Code::LOG_WARN, "log_warn"),
+            (Code::LOG_INFO, "log_info"),
+            (Code::LOG_DEBUG, "log_debug"),
+            (Code::LOG_TRACE, "log_trace"),
         ] {
             assert_eq!(formats.codes(name), [code]);
         }
@@ -314,7 +319,7 @@ mod tests {
         file::read(OURS.as_bytes(), &mut |_, said| {
             lines += u32::from(said.is_ok()) + 10 * u32::from(said.is_err())
         });
-        assert_eq!(lines, 4);
+        assert_eq!(lines, 9);
     }
 
     #[test]

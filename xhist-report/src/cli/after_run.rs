@@ -48,3 +48,13 @@ pub fn print_annotations(run: &Path) {
         notes.error(format_args!("{error}"));
     }
 }
+
+/// Prints the answer to a run as one JSON document, on standard output.
+pub fn print_document(of: &Path) {
+    let mut stderr = anstream::stderr();
+    let notes = &mut Notes::new(&mut stderr);
+    let wanted = Wanted { lines: None, values: &ValueArgs::default(), suspects_of: None, budget: None };
+    if let Err(error) = answer::document(of, wanted, &mut io::stdout().lock(), notes) {
+        notes.error(format_args!("{error}"));
+    }
+}

@@ -8,12 +8,13 @@ use std::path::{Path, PathBuf};
 use clap::{Args, ValueEnum};
 
 use super::annotations;
+use super::answer_document::{AnswerDocument, AnsweredFailure, SCHEMA};
 use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
-use crate::entries::ReportKind;
+use crate::entries::{AnsweredThread, ReportKind, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
 use crate::run::report;
@@ -22,8 +23,8 @@ use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
 use xhist_history::model::{SuspectLine, count_processes, visible};
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::runs;
 use xhist_history::runs::record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
+use xhist_history::runs::{self, HistoryPlace};
 use xhist_history::source;
 use xhist_history::typed;
 use xhist_history::typed::shown_path;
@@ -75,6 +76,10 @@ enum AnswerFormat {
     /// Lines for people
     #[default]
     Text,
+    /// One JSON document in one line: failures, their last statements, suspects, and what to type next
+    Json,
+    /// The JSON schema of that document; reads no run
+    JsonSchema,
     /// Workflow commands of GitHub: an annotation for each failure and suspect; all of them in GITHUB_STEP_SUMMARY
     Github,
 }
@@ -84,9 +89,12 @@ enum AnswerFormat {
 /// # Errors
 /// Nothing failed, or what is named cannot be read.
 pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+    if args.format == AnswerFormat::JsonSchema {
+        return Ok(outcome(io::stdout().lock().write_all(SCHEMA.as_bytes()), notes));
+    }
     let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
     let place = match &args.run {
-        Some(run) => runs::place(&dir, run).unwrap_or_else(|| run.clone()),
+        Some(run) => runs::find(&dir, run)?.map_or_else(|| run.clone(), HistoryPlace::into_path),
         None => runs::failed(&dir)?,
     };
     if args.format == AnswerFormat::Github {
@@ -95,6 +103,10 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             return Err(UsageError::Conflict { option: "--budget", why });
         }
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);
+    }
+    if args.format == AnswerFormat::Json {
+        let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget: None };
+        return document(&place, wanted, &mut io::stdout().lock(), notes);
     }
     let is_terminal = io::stdout().is_terminal();
     let budget = args.budget.budget();
@@ -125,10 +137,54 @@ pub(super) struct Wanted<'w> {
 /// What is named cannot be read.
 pub(super) fn answer(
     place: &Path,
-    Wanted { lines, values, suspects_of, budget }: Wanted<'_>,
+    mut wanted: Wanted<'_>,
     is_terminal: bool,
     notes: &mut Notes<'_>,
 ) -> Result<(Vec<u8>, ExitCode), UsageError> {
+    let budget = wanted.budget.take();
+    let listing = listing(place, wanted, is_terminal, notes)?;
+    let code = listing.code;
+    let text = match budget {
+        Some(budget) => listing.within(budget, is_terminal),
+        None => listing.out,
+    };
+    Ok((text, code))
+}
+
+/// Writes the answer as one JSON document, in one line.
+///
+/// # Errors
+/// What is named cannot be read.
+pub(super) fn document(
+    place: &Path,
+    wanted: Wanted<'_>,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> Result<ExitCode, UsageError> {
+    let record = RunRecord::read(place).ok();
+    let (failures, code) = match &record {
+        Some(record) if !record.failed => (Vec::new(), ExitCode::Complete),
+        _ => {
+            let Listing { failures, code, .. } = listing(place, wanted, false, notes)?;
+            (failures, code)
+        }
+    };
+    let mut document = AnswerDocument::of(place, record.as_ref(), failures);
+    document.complete = code == ExitCode::Complete;
+    if record.is_some_and(|record| record.failed_tests().next().is_some()) {
+        document.add_suspects(suspects::rows_and_diff(place, SUSPECTS));
+    }
+    let mut line = serde_json::to_vec(&document).unwrap_or_default();
+    line.push(b'\n');
+    Ok(outcome(out.write_all(&line).and_then(|()| out.flush()), notes).max(code))
+}
+
+fn listing(
+    place: &Path,
+    Wanted { lines, values, suspects_of, .. }: Wanted<'_>,
+    is_terminal: bool,
+    notes: &mut Notes<'_>,
+) -> Result<Listing, UsageError> {
     let mut listing = Listing {
         lines,
         values: values.clone(),
@@ -142,6 +198,7 @@ pub(super) fn answer(
         code: ExitCode::Complete,
         out: Vec::new(),
         listings: Vec::new(),
+        failures: Vec::new(),
     };
     let written = match place.is_dir() {
         true => match RunRecord::read(place) {
@@ -168,11 +225,7 @@ pub(super) fn answer(
         false => listing.file(place, notes),
     };
     written?;
-    let text = match budget {
-        Some(budget) => listing.within(budget, is_terminal),
-        None => listing.out,
-    };
-    Ok((text, listing.code))
+    Ok(listing)
 }
 
 /// Which part of a history a failure lists.
@@ -200,6 +253,8 @@ struct Listing {
     out: Vec<u8>,
     /// Which bytes of it list the ends of threads.
     listings: Vec<Range<usize>>,
+    /// The same as data.
+    failures: Vec<AnsweredFailure>,
 }
 
 impl Listing {
@@ -269,7 +324,7 @@ impl Listing {
                 whole.push(file);
             }
         }
-        whole.into_iter().for_each(|file| self.whole(file));
+        whole.into_iter().for_each(|file| drop(self.whole(file)));
         if tests.is_empty() && record.crashes.is_empty() {
             match record.failed_rings.first() {
                 Some(ring) => self.file(&ring.clone(), notes)?,
@@ -290,7 +345,14 @@ impl Listing {
         let is_documentation = record::is_documentation(&test.name);
         let kind = if is_documentation { "documentation test" } else { "test" };
         let (name, how) = (visible(&test.name), visible(test.how.as_deref().unwrap_or("failed")));
+        let mut failure = AnsweredFailure {
+            kind,
+            name: name.clone().into_owned(),
+            how: how.clone().into_owned(),
+            ..AnsweredFailure::default()
+        };
         let Some(file) = &test.file else {
+            self.failures.push(failure);
             let why = if is_documentation { "" } else { "; no ring is known to be its thread's" };
             self.line(&format!("\nxhist: {kind} {name} {how}{why}"));
             return Ok(());
@@ -300,15 +362,18 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            self.report(file, ListedPart { lines, rings, suspects }, notes)?;
+            let threads = self.report(file, ListedPart { lines, rings, suspects }, notes)?;
+            failure = failure.at_end_of(threads);
         }
-        match test.ring {
+        failure.history = Some(match test.ring {
             Some(ring) => {
                 let history = typed::command(format!("history --ring {ring} {}", shown_path(file)));
                 self.line(&format!("its history: {history}"));
+                history
             }
             None => self.whole(file),
-        }
+        });
+        self.failures.push(failure);
         Ok(())
     }
 
@@ -342,8 +407,18 @@ impl Listing {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
             let suspects = self.suspects.clone();
-            self.report(&process.file, ListedPart { lines, rings: Vec::new(), suspects }, notes)?;
-            self.whole(&process.file);
+            let threads =
+                self.report(&process.file, ListedPart { lines, rings: Vec::new(), suspects }, notes)?;
+            let failure = AnsweredFailure {
+                kind: "process",
+                name: program.into_owned(),
+                pid: Some(process.pid),
+                history: Some(self.whole(&process.file)),
+                ..AnsweredFailure::default()
+            };
+            if let Some(test) = self.failures.last_mut() {
+                test.started.push(failure.at_end_of(threads));
+            }
         }
         let gone = started.len() - kept.len();
         if gone > 0 {
@@ -356,19 +431,41 @@ impl Listing {
     fn crash(&mut self, crash: &CrashRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let (program, how) = (visible(&crash.program), visible(&crash.how));
         self.line(&format!("\nxhist: {program} (process {}) {how}", crash.pid));
-        self.file(&crash.file, notes)
+        let failure = AnsweredFailure {
+            kind: "process",
+            name: program.into_owned(),
+            pid: Some(crash.pid),
+            how: how.into_owned(),
+            ..AnsweredFailure::default()
+        };
+        self.ends_of(&crash.file, failure, notes)
     }
 
     fn file(&mut self, file: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
+        let name = visible(&file.display().to_string()).into_owned();
+        self.ends_of(file, AnsweredFailure { kind: "file", name, ..AnsweredFailure::default() }, notes)
+    }
+
+    /// The ends of all threads in a file.
+    fn ends_of(
+        &mut self,
+        file: &Path,
+        failure: AnsweredFailure,
+        notes: &mut Notes<'_>,
+    ) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        self.report(file, ListedPart { lines, rings: Vec::new(), suspects: Vec::new() }, notes)?;
-        self.whole(file);
+        let part = ListedPart { lines, rings: Vec::new(), suspects: Vec::new() };
+        let threads = self.report(file, part, notes)?;
+        let history = Some(self.whole(file));
+        self.failures.push(AnsweredFailure { history, ..failure }.at_end_of(threads));
         Ok(())
     }
 
-    fn whole(&mut self, file: &Path) {
+    /// Writes the command that prints the history of a file, and returns it.
+    fn whole(&mut self, file: &Path) -> String {
         let history = typed::command(format!("history {}", shown_path(file)));
         self.line(&format!("whole history: {history}"));
+        history
     }
 
     fn line(&mut self, line: &str) {
@@ -381,9 +478,11 @@ impl Listing {
         file: &Path,
         part: ListedPart,
         notes: &mut Notes<'_>,
-    ) -> Result<(), source::SourceError> {
+    ) -> Result<Vec<AnsweredThread>, source::SourceError> {
         let opened = source::open(&OsString::from(file))?;
+        let answered = SharedAnswer::default();
         let options = Options {
+            answered: Some(answered.clone()),
             format: &FORMATS[0],
             layout: Layout { terminal: true, links: self.links, ..Layout::default() },
             report: Some(ReportKind::Answer),
@@ -396,6 +495,6 @@ impl Listing {
         let code = report(&opened.image, &options, &mut self.out, notes);
         self.listings.push(from..self.out.len());
         self.code = self.code.max(code);
-        Ok(())
+        Ok(answered.take())
     }
 }

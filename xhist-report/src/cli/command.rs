@@ -9,8 +9,9 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
-use super::origin::OriginArgs;
 use super::mcp::McpArgs;
+use super::origin::OriginArgs;
+use super::pack::PackArgs;
 use super::query::{CallFrameArgs, FindArgs, SourceListingArgs};
 use super::reports::{
     BuildsCommand, CoverageCommand, ExportCommand, HistoryCommand, OrderCommand, PageCommand, QspyCommand,
@@ -126,6 +127,8 @@ pub(super) enum Command {
     Export(ExportCommand),
     /// Step through a history in the terminal: source, history, calls and threads
     View(ViewArgs),
+    /// One file with a run, its maps and its sources, to send to another machine
+    Pack(PackArgs),
     /// Debug adapter on standard input and output: an editor steps through a history
     Dap(DapArgs),
     /// Server for agents (MCP) on standard input and output

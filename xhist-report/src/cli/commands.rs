@@ -17,6 +17,7 @@ use super::evidence;
 use super::fleet;
 use super::how_to_dump;
 use super::origin;
+use super::pack;
 use super::pager::Pager;
 use super::suspects;
 use super::typos;
@@ -126,6 +127,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Frame(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Source(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::View(args)) => return view::run(args, notes),
+        Some(Command::Pack(args)) => return pack::run(args, notes),
         Some(Command::Dap(args)) => return dap::run(args, notes),
         Some(Command::Skill(args)) => return args.run(&mut buffered(std::io::stdout().lock()), notes),
         Some(Command::Mcp(args)) => return args.run(notes),

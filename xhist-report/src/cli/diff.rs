@@ -8,7 +8,7 @@ use clap::{Args, ValueEnum};
 
 use super::budget_args::BudgetArgs;
 use super::error::UsageError;
-use super::histories::{self, HistoryPlace, NamedHistory};
+use super::histories::{self, NamedHistory};
 use super::report_args::NameArgs;
 use super::scan_progress;
 use super::values::ValueArgs;
@@ -17,6 +17,7 @@ use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
 use crate::suspects::{NearestError, nearest_passed};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
+use xhist_history::runs::HistoryPlace;
 use xhist_history::{MapPlaces, ReadOptions};
 
 fn after_help() -> String {

@@ -10,6 +10,7 @@ use crate::order::RuleError;
 use crate::qspy::SessionError;
 use crate::suspects::NearestError;
 use crate::view::ScreenError;
+use xhist_history::pack::PackError;
 use xhist_history::runs::NoRingFile;
 use xhist_history::source::SourceError;
 use xhist_history::trace::FormatsError;
@@ -59,6 +60,8 @@ pub enum UsageError {
     Session(SessionError),
     /// No ring file where runs keep theirs.
     Runs(NoRingFile),
+    /// A run that cannot be packed or unpacked.
+    Pack(PackError),
     /// Formats of trace events that cannot be read.
     Formats(FormatsError),
     /// No passed test to compare with.
@@ -87,6 +90,7 @@ from!(
     Open(LinkError),
     Session(SessionError),
     Runs(NoRingFile),
+    Pack(PackError),
     Formats(FormatsError),
     Dump(DumpError),
     Screen(ScreenError),
@@ -131,6 +135,7 @@ impl fmt::Display for UsageError {
             UsageError::Open(error) => error.fmt(f),
             UsageError::Session(error) => error.fmt(f),
             UsageError::Runs(error) => error.fmt(f),
+            UsageError::Pack(error) => error.fmt(f),
             UsageError::Formats(error) => error.fmt(f),
             UsageError::Nearest(error) => error.fmt(f),
             UsageError::Origin(why) => f.write_str(why),

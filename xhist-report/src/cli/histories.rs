@@ -6,16 +6,17 @@ use std::path::{Path, PathBuf};
 use super::error::UsageError;
 use crate::diff::ThreadChoice;
 use crate::link;
+use xhist_history::pack::PackError;
 use xhist_history::ring;
-use xhist_history::runs;
 use xhist_history::runs::record::RunRecord;
+use xhist_history::runs::{self, HistoryPlace};
 use xhist_history::source::{self, Opened};
 
 /// How histories are named, as `--help` prints it.
 // No `\` behind the first quote: it would take the indent away.
 pub const FORMS: &str = "  FILE          a ring file, a core, an image of memory: all its threads
-  RUN           the name of a run in target/xhist/runs, or its directory: the ring file of what
-                failed, else the newest. `last`, `prev` and `-2` name the newest runs
+  RUN           the name of a run in target/xhist/runs, its directory, or a file that `pack`
+                made of it: the ring file of what failed, else the newest. `last`, `prev` and `-2` name the newest runs
   ...#N         only the thread of ring N
   ...::NAME     only the thread NAME; of tests, the last part of the name is enough";
 
@@ -47,10 +48,10 @@ pub fn open(text: &OsStr) -> Result<NamedHistory, UsageError> {
 /// Where the history with this name is, and which threads of it are meant.
 ///
 /// # Errors
-/// There is no working directory.
+/// There is no working directory, or a packed run cannot be unpacked.
 pub fn find(text: &OsStr) -> Result<(Option<HistoryPlace>, ThreadChoice), UsageError> {
     let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
-    Ok(split(text, &|name| place(&dir, name)))
+    Ok(split(text, &|name| place(&dir, name))?)
 }
 
 fn no_history(text: &OsStr) -> UsageError {
@@ -58,42 +59,36 @@ fn no_history(text: &OsStr) -> UsageError {
     UsageError::Source { name: text.display().to_string(), why }
 }
 
-/// Where histories are.
-#[derive(Debug, PartialEq)]
-pub enum HistoryPlace {
-    /// A file with rings.
-    File(PathBuf),
-    /// The directory of a run.
-    Run(PathBuf),
+fn place(dir: &Path, name: &str) -> Result<Option<HistoryPlace>, PackError> {
+    match name {
+        "-" => Ok(Some(HistoryPlace::File(name.into()))),
+        name => runs::find(dir, Path::new(name)),
+    }
 }
 
-fn place(dir: &Path, name: &str) -> Option<HistoryPlace> {
-    if name == "-" {
-        return Some(HistoryPlace::File(name.into()));
-    }
-    let path = Path::new(name);
-    if path.exists() && !path.is_dir() {
-        return Some(HistoryPlace::File(path.to_owned()));
-    }
-    runs::place(dir, path).map(HistoryPlace::Run)
-}
+/// Finds the place with a name.
+type FindPlace<'f> = &'f dyn Fn(&str) -> Result<Option<HistoryPlace>, PackError>;
 
 /// The place, and the thread named behind it. The name of a file may contain any character.
-fn split(text: &OsStr, place: &dyn Fn(&str) -> Option<HistoryPlace>) -> (Option<HistoryPlace>, ThreadChoice) {
-    let Some(text) = text.to_str() else { return (Some(HistoryPlace::File(text.into())), ThreadChoice::All) };
-    if let Some(place) = place(text) {
-        return (Some(place), ThreadChoice::All);
+fn split(text: &OsStr, place: FindPlace<'_>) -> Result<(Option<HistoryPlace>, ThreadChoice), PackError> {
+    let Some(text) = text.to_str() else {
+        return Ok((Some(HistoryPlace::File(text.into())), ThreadChoice::All));
+    };
+    if let Some(place) = place(text)? {
+        return Ok((Some(place), ThreadChoice::All));
     }
     if let Some((name, number)) = text.rsplit_once('#')
-        && let (Ok(number), Some(place)) = (number.parse(), place(name))
+        && let Ok(number) = number.parse()
+        && let Some(place) = place(name)?
     {
-        return (Some(place), ThreadChoice::Ring(number));
+        return Ok((Some(place), ThreadChoice::Ring(number)));
     }
-    let found = text.match_indices("::").find_map(|(at, _)| Some((place(&text[..at])?, &text[at + 2..])));
-    match found {
-        Some((place, thread)) => (Some(place), ThreadChoice::Named(thread.to_owned())),
-        None => (None, ThreadChoice::All),
+    for (at, _) in text.match_indices("::") {
+        if let Some(place) = place(&text[..at])? {
+            return Ok((Some(place), ThreadChoice::Named(text[at + 2..].to_owned())));
+        }
     }
+    Ok((None, ThreadChoice::All))
 }
 
 /// The ring files of a run: those of what failed first, then the newest.
@@ -160,12 +155,14 @@ mod tests {
 
     #[test]
     fn a_thread_is_named_behind_a_file_or_a_run() {
-        let known = |name: &str| match name {
-            "a.xhist" | "odd#1.xhist" | "odd::b" => Some(HistoryPlace::File(name.into())),
-            "17" => Some(HistoryPlace::Run(name.into())),
-            _ => None,
+        let known = |name: &str| {
+            Ok(match name {
+                "a.xhist" | "odd#1.xhist" | "odd::b" => Some(HistoryPlace::File(name.into())),
+                "17" => Some(HistoryPlace::Run(name.into())),
+                _ => None,
+            })
         };
-        let split = |text: &str| split(OsStr::new(text), &known);
+        let split = |text: &str| split(OsStr::new(text), &known).expect("no pack");
         let file = |name: &str| Some(HistoryPlace::File(name.into()));
         assert_eq!(split("a.xhist"), (file("a.xhist"), ThreadChoice::All));
         assert_eq!(split("a.xhist#12"), (file("a.xhist"), ThreadChoice::Ring(12)));

@@ -67,6 +67,7 @@ impl Args {
             format,
             layout,
             report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
+            answered: None,
             lines: self.lines(),
             suspects: Vec::new(),
             keeps_records: true,

@@ -91,7 +91,13 @@ pub struct HistoryCommand {
     /// Print the commands that dump the rings of this program
     ///
     /// A ring file, gdb and cores; of firmware gdb, probe-rs or OpenOCD.
-    #[arg(long, value_name = "ELF", conflicts_with = "sources", help_heading = "Instead of a report")]
+    #[arg(
+        long,
+        value_name = "ELF",
+        conflicts_with = "sources",
+        help_heading = "Instead of a report",
+        hide_short_help = true
+    )]
     pub(super) how_to_dump: Option<PathBuf>,
 
     /// Print a script that gives gdb the command `xhist`

@@ -13,7 +13,7 @@ use crate::budget::Weight;
 use crate::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::runs;
+use xhist_history::runs::{self, HistoryPlace};
 
 const AFTER_HELP: &str = "\
 A run is a directory below target/xhist/runs, as `cargo xhist test` leaves it. `cargo xhist test` records for
@@ -73,7 +73,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
     }
     let here = std::env::current_dir().map_err(UsageError::WorkDir)?;
     let run = match &args.run {
-        Some(run) => runs::place(&here, run).unwrap_or_else(|| run.clone()),
+        Some(run) => runs::find(&here, run)?.map_or_else(|| run.clone(), HistoryPlace::into_path),
         None => {
             let chosen = runs::choose(&here, false)?;
             chosen.notes.iter().take(1).for_each(|note| notes.note(format_args!("{note}")));

@@ -1,5 +1,6 @@
 //! What reports give to formats: entries, calls, coverage, hotspots, findings.
 
+mod answered;
 mod call_row;
 mod coverage;
 mod entry;
@@ -7,6 +8,7 @@ mod finding;
 mod hotspots;
 mod report_kind;
 
+pub use answered::{AnsweredLogLine, AnsweredRow, AnsweredThread, SharedAnswer};
 pub use call_row::{CallEntry, CallPart, CallRow, OpenFrame};
 pub use coverage::{FileCoverage, coverage};
 pub use entry::{Entry, Subject, Totals};

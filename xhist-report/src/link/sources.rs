@@ -74,7 +74,7 @@ pub static SOURCES: &[SourceRow] = &[
     },
     SourceRow {
         form: "FILE",
-        help: "a raw image of memory, an ELF core, a ring file, a QS stream, or memory as\nIntel HEX or Motorola S-records",
+        help: "a raw image of memory, an ELF core, a ring file, a QS stream, memory as\nIntel HEX or Motorola S-records, or a run in one file, as `pack` makes it",
         named: Named::Anything,
         open: Open::Whole,
     },

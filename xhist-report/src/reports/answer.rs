@@ -7,8 +7,12 @@ use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
-use super::answer_rows::{Sources, write_after, write_caught, write_end, write_rows};
+use super::answer_rows::{
+    Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
+};
 use super::lock_waits::LockWaits;
+use super::log_lines::LogLines;
+use crate::entries::AnsweredThread;
 use crate::options::Options;
 use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
 use xhist_history::calls::SincePanic;
@@ -47,6 +51,7 @@ pub struct AnswerReport<'o> {
     gap: Gap,
     tasks: TaskTracker,
     locks: LockWaits,
+    log: LogLines,
     /// Items so far.
     items: u64,
 }
@@ -73,6 +78,7 @@ impl<'o> AnswerReport<'o> {
             gap: Gap::default(),
             tasks: TaskTracker::new(&options.read),
             locks: LockWaits::new(&options.read),
+            log: LogLines::default(),
             items: 0,
         }
     }
@@ -119,12 +125,31 @@ impl<'o> AnswerReport<'o> {
             ThreadEnd::Signal(_) => " before the signal",
         };
         writeln!(context.out, "last statements of thread {name}{until} (newest last):")?;
+        let log = self.log.of(ring, context);
+        if let Some(answered) = &self.options.answered {
+            let log = log.clone();
+            let (end, signal) = match ending.end {
+                ThreadEnd::Here => ("here", None),
+                ThreadEnd::Panic => ("panic", None),
+                ThreadEnd::Signal(signal) => ("signal", Some(signal)),
+            };
+            let ring = ring.number;
+            answered.begin(AnsweredThread {
+                thread: name,
+                ring,
+                end,
+                signal,
+                after,
+                log,
+                ..AnsweredThread::default()
+            });
+        }
         self.write_rows(thread, false, context)?;
         if ending.since == SincePanic::Unclear && after > 0 {
             write_after(after, context.out)?;
             self.write_rows(thread, true, context)?;
         }
-        Ok(())
+        self.log.write(ring, &log, context.out)
     }
 
     /// Writes the lines of a thread up to its end; or those behind.
@@ -166,6 +191,9 @@ impl<'o> AnswerReport<'o> {
             write_caught(caught, code, context.out)?;
         }
         write_rows(&shown, code, &mut sources, self.options.layout.links, context.out)?;
+        if let Some(answered) = &self.options.answered {
+            answered.add(reentries(&shown, code), answered_rows(&shown, code, &mut sources));
+        }
         match is_behind {
             true => Ok(()),
             false => write_end(ending, shown.formatted, tail.after(ending), context.out),
@@ -231,6 +259,7 @@ impl Report for AnswerReport<'_> {
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
+            self.log.take(ring, item);
             if self.candidates.contains(&ring.number) {
                 let tail = self.tails.entry(ring.number).or_default();
                 tail.gap(&event.gap);

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use qs_core::listing::Thousands;
 
+use crate::entries::AnsweredRow;
 use crate::format::Links;
 use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
@@ -60,6 +61,52 @@ pub fn write_rows(
         }
     }
     Ok(())
+}
+
+/// The same lines as data.
+pub fn answered_rows(shown: &Shown, code: &Code, sources: &mut dyn Sources) -> Vec<AnsweredRow> {
+    let mut answered = |row: &Row| {
+        let cells = match Cells::of(row, code, sources, Links::default()) {
+            Ok(cells) => cells,
+            Err(Hole { what, place }) => {
+                let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
+                let (file, line) = (file.to_owned(), line.parse().ok());
+                return AnsweredRow {
+                    kind: "not_recorded",
+                    file,
+                    line,
+                    text: what.clone(),
+                    ..AnsweredRow::default()
+                };
+            }
+        };
+        let (file, line, kind) = match &row.kind {
+            RowKind::Statement(statement) => {
+                let (file, span) = code.place(*statement);
+                let path = code.path_of(file);
+                let shown = if path.is_empty() { cells.place.clone() } else { path.to_owned() };
+                (shown, Some(span.line), "statement")
+            }
+            _ => (cells.place.clone(), None, "folded"),
+        };
+        AnsweredRow {
+            kind,
+            file,
+            line,
+            function: cells.function,
+            depth: row.depth,
+            text: cells.text,
+            times: Some(row.times).filter(|times| *times > 1),
+            values: cells.values.trim().to_owned(),
+            suspect: row.rank,
+        }
+    };
+    shown.rows.iter().map(&mut answered).collect()
+}
+
+/// The sentences above the lines.
+pub fn reentries(shown: &Shown, code: &Code) -> Vec<String> {
+    shown.reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
 }
 
 /// Writes which panics the thread caught before.
@@ -151,7 +198,12 @@ struct Cells {
     linked: String,
     function: String,
     depth: usize,
+    /// The source text, or what is folded.
     text: String,
+    /// What follows it: how often it ran, values, its rank.
+    behind: String,
+    /// The values in that.
+    values: String,
     is_folded: bool,
 }
 
@@ -166,7 +218,9 @@ impl Cells {
             linked: String::new(),
             function,
             depth,
-            text: format!("... {text}{times}"),
+            text,
+            behind: times.clone(),
+            values: String::new(),
             is_folded: true,
         };
         Ok(match &row.kind {
@@ -177,9 +231,9 @@ impl Cells {
                 let text = sources.text(code, *statement).unwrap_or_default();
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
                 let values = sources.values(&row.runs);
-                let (text, is_folded) =
-                    (format!("{}{times}{values}{rank}", shortened(&text, MOST_TEXT)), false);
-                Cells { place, linked, function: code.name_of(*statement), depth, text, is_folded }
+                let (text, behind) = (shortened(&text, MOST_TEXT), format!("{times}{values}{rank}"));
+                let function = code.name_of(*statement);
+                Cells { place, linked, function, depth, text, behind, values, is_folded: false }
             }
             RowKind::Call(function, statements, inside) => {
                 let place = code.path(*function).to_owned();
@@ -220,7 +274,8 @@ impl Cells {
         let gap = place.saturating_sub(width);
         let style = if self.is_folded { DIM } else { Style::new() };
         let name = tail_of(&self.function, MOST_FUNCTION);
-        let text = format!("{:1$}{2}", "", 2 * self.depth, self.text);
+        let dots = if self.is_folded { "... " } else { "" };
+        let text = format!("{:1$}{dots}{2}{3}", "", 2 * self.depth, self.text, self.behind);
         let line = format!(
             "  {style}{}{style:#}{:gap$}  {FUNCTION}{name:<function$}{FUNCTION:#}  {style}{text}{style:#}",
             self.linked, ""

@@ -11,6 +11,7 @@ pub mod github;
 mod history;
 mod hotspots;
 mod lock_waits;
+mod log_lines;
 mod order;
 mod qspy;
 pub mod run_list;

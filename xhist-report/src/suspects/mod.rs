@@ -20,7 +20,7 @@ mod spectra;
 mod text;
 mod text_weight;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -35,8 +35,10 @@ use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
 use self::run::{RecordedRun, RunError, Test, Tests};
+use self::spectra::Spectra;
 use self::text_weight::TextEvidence;
 use crate::budget::{Budget, cut_document};
+use qs_core::record::Statement;
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
@@ -137,6 +139,18 @@ pub fn started_processes(directory: &Path) -> Vec<Vec<StartedProcess>> {
     RecordedRun::read(directory).map(|run| run.started()).unwrap_or_default()
 }
 
+/// The most suspicious lines of a run with scores and texts, for each way in which tests failed; and the command that compares a failed test with the passed one
+/// most like it, if there is one.
+pub fn rows_and_diff(directory: &Path, ranks: usize) -> (Vec<Vec<SuspectRow>>, Option<String>) {
+    let options = brief(directory, ranks, &MapPlaces::default(), &[]);
+    let mut nowhere = io::sink();
+    let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, lines| {
+        let rows = clusters.iter().map(|findings| findings.rows(lines)).collect();
+        (rows, comparable(clusters).map(|test| diff_command(&options.directory, test)))
+    });
+    found.ok().flatten().unwrap_or_default()
+}
+
 /// The same with scores and texts, for views. `maps` and `source_roots` say where the map and the sources are.
 pub fn rows(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathBuf]) -> Vec<SuspectRow> {
     let options = brief(directory, ranks, maps, source_roots);
@@ -185,11 +199,7 @@ fn suspects(
     let written = ranked(options, notes, |clusters, _, lines| {
         match options.format {
             SuspectFormat::Text if options.brief => {
-                let nearest = clusters.iter().find_map(|findings| {
-                    let (failed, _) = findings.ranking.nearest.first()?;
-                    Some(findings.tests.tests[*failed].name.as_str())
-                });
-                text::brief_text(clusters, &hints(options, nearest), lines, out)?;
+                text::brief_text(clusters, &hints(options, comparable(clusters)), lines, out)?;
             }
             SuspectFormat::Text => text::text(clusters, lines, out)?,
             SuspectFormat::Json => {
@@ -286,14 +296,28 @@ fn values(
     shown
 }
 
+/// A failed test that a passed one is like.
+fn comparable<'f>(clusters: &'f [SuspectFindings<'_>]) -> Option<&'f str> {
+    clusters.iter().find_map(|findings| {
+        let (failed, _) = findings.ranking.nearest.first()?;
+        Some(findings.tests.tests[*failed].name.as_str())
+    })
+}
+
+/// The command that compares a failed test with the passed one most like it.
+fn diff_command(directory: &Path, test: &str) -> String {
+    let here = std::env::current_dir().unwrap_or_default();
+    let directory = directory.strip_prefix(here).unwrap_or(directory);
+    typed::command(format!("diff {}", quoted(&*visible(&format!("{}::{test}", directory.display())))))
+}
+
 /// The commands that show more; one compares a failed test with the passed one most like it.
 fn hints(options: &SuspectOptions, test: Option<&str>) -> Vec<String> {
-    let here = std::env::current_dir().unwrap_or_default();
-    let directory = options.directory.strip_prefix(here).unwrap_or(&options.directory);
     let diff = test.map(|test| {
-        let history = quoted(&*visible(&format!("{}::{test}", directory.display())));
-        let diff = typed::command(format!("diff {history}"));
-        format!("where it parts from the passed test most like it: {diff}")
+        format!(
+            "where it parts from the passed test most like it: {}",
+            diff_command(&options.directory, test)
+        )
     });
     let values = options.offers_values.then(|| format!("again, with values: {}", typed::command("why")));
     let all = format!("all suspects and why: {}", typed::command("suspects"));
@@ -338,6 +362,16 @@ fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
             found.unknown.join(", ")
         ));
     }
+}
+
+/// The statements that the threads of a run recorded to have run, by the hash of their map.
+pub fn ran_by_threads(directory: &Path) -> HashMap<u64, HashSet<Statement>> {
+    let spectra = Spectra::read(directory);
+    let mut ran: HashMap<u64, HashSet<Statement>> = HashMap::new();
+    for thread in &spectra.threads {
+        ran.entry(thread.map_hash).or_default().extend(spectra.statements(thread));
+    }
+    ran
 }
 
 /// The directory of the run that a path names: the path itself, or one above a ring file.

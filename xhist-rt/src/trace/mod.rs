@@ -19,6 +19,7 @@
 //! profile_event!(TIMER_FIRED; 12u64);
 //! ```
 
+mod line;
 #[allow(unsafe_code)]
 mod logger;
 mod mask;
@@ -28,6 +29,7 @@ pub use qs_core::record::trace::{
     Arg, Class, Code, EXCEPTION, Event, MAX_ARGS, OPCODES, Opcodes, PROFILE, Severity,
 };
 
+pub use line::{LogLevel, line};
 #[cfg(all(feature = "trace", feature = "std"))]
 pub(crate) use logger::report_no_memory;
 pub use logger::{Logger, event, is_logged, logger, set_logger, to_ring};

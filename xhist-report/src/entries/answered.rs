@@ -1,0 +1,105 @@
+//! An answer as data: what the lines of its text show, for programs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use serde::Serialize;
+
+/// The end of a thread.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnsweredThread {
+    /// Its name.
+    pub thread: String,
+    /// The number of its ring in the file, from 1.
+    pub ring: usize,
+    /// `panic`, `signal`, or `here`: the newest statement is the last one.
+    pub end: &'static str,
+    /// The signal that arrived.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub signal: Option<u64>,
+    /// Statements that ran behind its end: destructors, hooks, handlers.
+    pub after: u64,
+    /// Functions that a handler or a callback entered again, a sentence each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub reentries: Vec<String>,
+    /// The last lines of its log, the newest last.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub log: Vec<AnsweredLogLine>,
+    /// Its last statements, the newest last.
+    pub rows: Vec<AnsweredRow>,
+}
+
+/// A line of an answer.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnsweredRow {
+    /// `statement`, `folded` (statements that are counted and not listed), or `not_recorded`.
+    pub kind: &'static str,
+    /// The file, as listings name it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// The line of a statement.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// Its function.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub function: String,
+    /// How many listed calls it is in.
+    pub depth: usize,
+    /// Its source text, or what is folded, or what the code is that was not recorded.
+    pub text: String,
+    /// How often it ran in this place.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub times: Option<u64>,
+    /// The values that it bound.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub values: String,
+    /// Its rank among the suspects.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub suspect: Option<usize>,
+}
+
+/// A line of a log.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnsweredLogLine {
+    /// The file of the statement before it.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub file: String,
+    /// Its line.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub line: Option<u32>,
+    /// `error`, `warn`, `info`, `debug` or `trace`.
+    pub level: String,
+    /// Target and text.
+    pub text: String,
+}
+
+/// The threads of an answer, as they are written.
+#[derive(Clone, Debug, Default)]
+pub struct SharedAnswer(Arc<Mutex<Vec<AnsweredThread>>>);
+
+impl SharedAnswer {
+    /// A thread begins; its lines follow.
+    pub fn begin(&self, thread: AnsweredThread) {
+        self.lock(|threads| threads.push(thread));
+    }
+
+    /// Lines of the thread that began last.
+    pub fn add(&self, reentries: Vec<String>, rows: Vec<AnsweredRow>) {
+        self.lock(|threads| {
+            if let Some(thread) = threads.last_mut() {
+                thread.reentries.extend(reentries);
+                thread.rows.extend(rows);
+            }
+        });
+    }
+
+    /// All threads so far.
+    pub fn take(&self) -> Vec<AnsweredThread> {
+        let mut all = Vec::new();
+        self.lock(|threads| all = std::mem::take(threads));
+        all
+    }
+
+    fn lock(&self, change: impl FnOnce(&mut Vec<AnsweredThread>)) {
+        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    }
+}
