@@ -2,6 +2,8 @@
 
 #[path = "readers/budget.rs"]
 mod budget;
+#[path = "readers/failures.rs"]
+mod failures;
 #[path = "readers/mcp.rs"]
 mod mcp;
 #[path = "readers/questions.rs"]
@@ -22,6 +24,8 @@ pub const CASES: &[Case] = &[
     Case::new("a_call_is_shown_from_its_caller_to_its_panic", questions::frame),
     Case::new("source_has_how_often_each_line_ran", questions::source),
     Case::new("what_is_not_there_is_answered_by_what_is", questions::not_there),
+    Case::new("ten_failures_are_explained_in_three_short_answers", failures::hosted),
+    Case::needing("the_tenth_is_a_core_that_hangs", &[Need::Firmware], failures::firmware),
     Case::new("each_tool_of_the_server_answers_as_its_command", mcp::tools),
     Case::new("every_command_of_the_skill_file_works", skill::commands),
     Case::new("a_skill_file_of_someone_else_is_left_alone", skill::install),
