@@ -18,11 +18,8 @@ impl WordsReader<'_> {
         }
         (self.at, self.oldest, self.skip_to_flag) = (self.tail, self.tail, true);
         self.overwritten = Some(end);
-        (self.newest, self.skip) = (None, 0);
-        // In a stream, the sequence numbers show that frames are missing.
-        if !self.whole_frames {
-            self.newest_seq = None;
-        }
+        // No frame is lost, so the numbers of a stream go on.
+        (self.newest, self.newest_seq, self.skip) = (None, None, 0);
     }
 
     /// What was overwritten behind the prologue, once it is known how much.
