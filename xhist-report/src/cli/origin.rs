@@ -24,12 +24,13 @@ use xhist_history::typed::{self, quoted, shown_path};
 use xhist_history::{ExitCode, ReadOptions};
 
 const AFTER_HELP: &str = "\
-Each line is a statement that passed the value on, the newest first: its number, as `history` counts
-entries, place, function and text, and what had the value. `~` in front of the number: that is known from
-the text of the statement, and no value is recorded that shows it.
+Each line is a statement that passed the value on, the newest first: its number, as
+`history` counts entries, place, function and text, and what had the value. `~` in front
+of the number: that is known from the text of the statement, and no value is recorded
+that shows it.
 
-Exit codes: 0 printed, also where it is not known how far back the value goes; 1 something was lost or
-damaged; 2 wrong arguments, or no such variable; 3 no ring, or nothing in it.
+Exit codes: 0 printed, also where it is not known how far back the value goes; 1 something
+was lost or damaged; 2 wrong arguments, or no such variable; 3 no ring, or nothing in it.
 
 Examples:
   xhist-report origin total            a variable where the run that failed last failed
