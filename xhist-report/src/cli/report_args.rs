@@ -21,7 +21,7 @@ pub struct InputArgs {
     sources: Vec<OsString>,
 
     /// Print long text without a pager
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_pager: bool,
 }
 
@@ -35,7 +35,7 @@ pub struct NameArgs {
     pub(super) map: Option<PathBuf>,
 
     /// Look for source files below DIR, too; may be given several times
-    #[arg(long = "source-root", value_name = "DIR")]
+    #[arg(long = "source-root", value_name = "DIR", hide_short_help = true)]
     pub(super) source_roots: Vec<PathBuf>,
 
     #[command(flatten)]
