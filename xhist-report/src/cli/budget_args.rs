@@ -18,7 +18,9 @@ static TYPED: OnceLock<String> = OnceLock::new();
 /// How long a report may be.
 #[derive(Clone, Copy, Debug, Default, ClapArgs)]
 pub struct BudgetArgs {
-    /// Print at most this number of bytes: what matters least is left out, and the last line says what
+    /// Print at most this number of bytes; what matters least is left out
+    ///
+    /// `8k` is 8192. Each place where entries are missing is marked, and the last line has the command that prints all.
     #[arg(long = "budget", value_name = "BYTES", value_parser = bytes)]
     bytes: Option<usize>,
 }

@@ -21,7 +21,7 @@ pub struct InputArgs {
     sources: Vec<OsString>,
 
     /// Print long text without a pager
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_pager: bool,
 }
 

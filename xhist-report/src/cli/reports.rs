@@ -72,7 +72,7 @@ pub struct HistoryCommand {
     /// Mark what was read in the ring file, so that it is not printed again
     ///
     /// The only option that writes to it. What was read from a link is gone from it anyway.
-    #[arg(short, long, conflicts_with = "follow")]
+    #[arg(short, long, conflicts_with = "follow", hide_short_help = true)]
     clear: bool,
 
     #[command(flatten)]

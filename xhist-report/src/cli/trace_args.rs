@@ -27,15 +27,15 @@ pub struct TraceArgs {
     #[arg(long, value_name = "LIST", value_delimiter = ',')]
     severity: Vec<String>,
     /// Only exception events of these owners: numbers, 0x10..0x20, names
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_short_help = true)]
     major: Vec<String>,
     /// Only exception events with these minor codes
     ///
     /// Numbers, ranges, names of whole codes.
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_short_help = true)]
     minor: Vec<String>,
     /// Only these profile events: numbers, ranges, names
-    #[arg(long, value_name = "LIST", value_delimiter = ',')]
+    #[arg(long, value_name = "LIST", value_delimiter = ',', hide_short_help = true)]
     opcode: Vec<String>,
 }
 

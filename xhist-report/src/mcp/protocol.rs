@@ -39,9 +39,7 @@ pub(super) fn answer(line: &[u8], run: Run<'_>) -> Option<Value> {
         return (!is_answer).then(|| failed(&id.unwrap_or_default(), NO_REQUEST, why));
     };
     // A notification.
-    if request.get("id").is_none() {
-        return None;
-    }
+    request.get("id")?;
     let Some(id) = id else { return Some(failed(&Value::Null, NO_REQUEST, "`id` is a text or a number")) };
     let empty = json!({});
     let params = request.get("params").unwrap_or(&empty);

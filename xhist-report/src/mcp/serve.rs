@@ -120,7 +120,7 @@ mod tests {
             .to_string()
             .into_bytes();
             // One of three is no JSON any more, or another request.
-            if next(&mut seed) % 3 == 0 {
+            if next(&mut seed).is_multiple_of(3) {
                 let at = next(&mut seed) % line.len();
                 line[at] = [b'{', b'"', 0xff, b'0', b' '][next(&mut seed) % 5];
             }

@@ -279,7 +279,7 @@ fn run_tests(given: &Given<'_>, run: Run<'_>) -> Result<Ended, String> {
     let newest = |run: Run<'_>| {
         let listed = run(&["runs".to_owned(), "--format=json".to_owned()]).out;
         let runs = listed.lines().filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        runs.filter_map(|line| line.get("run")?.as_str().map(str::to_owned)).last()
+        runs.filter_map(|line| line.get("run")?.as_str().map(str::to_owned)).next_back()
     };
     let before = newest(run);
     let done = run(&[vec!["test".to_owned()], args].concat());
