@@ -92,6 +92,13 @@ mod tests {
     }
 
     #[test]
+    fn limits_are_lowered() {
+        let mut limit = 3_u32;
+        limit = limit.wrapping_sub(1);
+        assert_eq!(limit, 3);
+    }
+
+    #[test]
     fn sums_are_doubled() {
         assert_eq!(sum(&[1, 2]), 7);
     }
@@ -193,6 +200,10 @@ fn ends() {
     step.check(step.stdout.contains(&format!("it is not known further back: {why}")), "a reference");
     step.check(step.stdout.contains("step = 2"), "the value as it was recorded");
     step.check(!step.stdout.contains("made in"), "no guess");
+    with_values(&tree, "limits_are_lowered");
+    let limit = xhist(&tree, "origin limit").expect(0);
+    let end = "by `.wrapping_sub`, which is not recorded, of limit = 3";
+    limit.check(limit.stdout.contains(end), "the assignment is behind what is on its right");
 }
 
 fn rounds() {
