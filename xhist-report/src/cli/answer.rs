@@ -105,7 +105,8 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
         return annotations::run(&suspects::run_directory(&place), &args.values, notes);
     }
     if args.format == AnswerFormat::Json {
-        let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget: None };
+        let budget = args.budget.budget();
+        let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget };
         return document(&place, wanted, &mut io::stdout().lock(), notes);
     }
     let is_terminal = io::stdout().is_terminal();
@@ -162,6 +163,7 @@ pub(super) fn document(
     notes: &mut Notes<'_>,
 ) -> Result<ExitCode, UsageError> {
     let record = RunRecord::read(place).ok();
+    let budget = wanted.budget.clone();
     let (failures, code) = match &record {
         Some(record) if !record.failed => (Vec::new(), ExitCode::Complete),
         _ => {
@@ -173,6 +175,9 @@ pub(super) fn document(
     document.complete = code == ExitCode::Complete;
     if record.is_some_and(|record| record.failed_tests().next().is_some()) {
         document.add_suspects(suspects::rows_and_diff(place, SUSPECTS));
+    }
+    if let Some(budget) = &budget {
+        document.fit(budget);
     }
     let mut line = serde_json::to_vec(&document).unwrap_or_default();
     line.push(b'\n');

@@ -4,6 +4,7 @@ use std::path::Path;
 
 use serde::Serialize;
 
+use crate::budget::Budget;
 use crate::entries::AnsweredThread;
 use xhist_history::model::visible;
 use xhist_history::recording::SuspectRow;
@@ -16,6 +17,14 @@ pub const SCHEMA: &str = include_str!("answer.schema.json");
 const VERSION: u32 = 1;
 /// What names the document among cargo's messages.
 const REASON: &str = "xhist-answer";
+/// Rows of a thread that stay as long as something else can go.
+const FEW_ROWS: usize = 8;
+/// Bytes of three numbers, and of the name of the field that has them.
+const NUMBERS: usize = 80;
+
+fn bytes(part: &impl Serialize) -> usize {
+    serde_json::to_vec(part).map_or(0, |text| text.len())
+}
 
 /// What failed in a run.
 #[derive(Debug, Serialize)]
@@ -35,6 +44,18 @@ pub struct AnswerDocument {
     next: Vec<String>,
     /// What was lost or could not be read is not in it.
     pub complete: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    left_out: Option<LeftOut>,
+}
+
+/// What a budget took.
+#[derive(Debug, Default, Serialize)]
+struct LeftOut {
+    rows: usize,
+    failures: usize,
+    suspects: usize,
+    /// The command that prints all.
+    command: String,
 }
 
 /// A test, a process or a file.
@@ -96,7 +117,41 @@ impl AnswerDocument {
             failures,
             suspects: Vec::new(),
             complete: true,
+            left_out: None,
         }
+    }
+
+    /// Leaves out what matters least until it fits: the oldest rows of each thread, the last failures, the last suspects.
+    pub fn fit(&mut self, budget: &Budget) {
+        // With the end of the line.
+        let mut size = bytes(self) + 1;
+        if size <= budget.bytes {
+            return;
+        }
+        let mut left_out = LeftOut { command: budget.command.clone(), ..LeftOut::default() };
+        // The numbers grow, so they have room for all of their digits.
+        let room = budget.bytes.saturating_sub(bytes(&left_out) + NUMBERS);
+        for fewest in [FEW_ROWS, 1] {
+            for thread in self.failures.iter_mut().flat_map(AnsweredFailure::all_threads) {
+                let excess = thread.rows.len().saturating_sub(fewest);
+                let mut taken = 0;
+                while taken < excess && size > room {
+                    size -= bytes(&thread.rows[taken]) + 1;
+                    taken += 1;
+                }
+                thread.rows.drain(..taken);
+                left_out.rows += taken;
+            }
+            while self.failures.len() > 1 && size > room {
+                size -= self.failures.pop().map_or(0, |failure| bytes(&failure) + 1);
+                left_out.failures += 1;
+            }
+            while self.suspects.len() > 1 && size > room {
+                size -= self.suspects.pop().map_or(0, |suspect| bytes(&suspect) + 1);
+                left_out.suspects += 1;
+            }
+        }
+        self.left_out = Some(left_out);
     }
 
     /// The suspects of a run with a failed test, and the command that compares it with a passed one.
@@ -113,6 +168,12 @@ impl AnswerDocument {
 }
 
 impl AnsweredFailure {
+    /// The ends of its threads, and of those of processes that it started.
+    fn all_threads(&mut self) -> Box<dyn Iterator<Item = &mut AnsweredThread> + '_> {
+        let started = self.started.iter_mut().flat_map(AnsweredFailure::all_threads);
+        Box::new(self.threads.iter_mut().chain(started))
+    }
+
     /// With these ends of threads; the first of them says where it failed.
     #[must_use]
     pub fn at_end_of(self, threads: Vec<AnsweredThread>) -> AnsweredFailure {
@@ -147,6 +208,31 @@ mod tests {
         let place = AnsweredFailure::default().at_end_of(threads).place;
         assert_eq!(place, Some(LastStatement { file: "a.rs".into(), line: 7, function: String::new() }));
         assert_eq!(AnsweredFailure::default().at_end_of(Vec::new()).place, None);
+    }
+
+    #[test]
+    fn a_document_fits_its_budget_and_says_what_is_left_out() {
+        let row = |line| AnsweredRow {
+            kind: "statement",
+            line: Some(line),
+            text: "let total = price * pieces;".into(),
+            ..AnsweredRow::default()
+        };
+        let thread = || AnsweredThread { rows: (1..40).map(row).collect(), ..AnsweredThread::default() };
+        let failure = |_| AnsweredFailure::default().at_end_of(vec![thread(), thread()]);
+        let whole = || AnswerDocument::of(Path::new("run"), None, (0..30).map(failure).collect());
+        for size in [1024, 3000, 20_000, 1_000_000] {
+            let mut document = whole();
+            document.fit(&Budget { bytes: size, command: "cargo xhist answer".into() });
+            assert!(bytes(&document) < size, "{} of {size}", bytes(&document));
+            let Some(left_out) = &document.left_out else {
+                assert_eq!(size, 1_000_000);
+                continue;
+            };
+            assert_eq!(document.failures.len() + left_out.failures, 30);
+            let kept = &document.failures[0].threads[0].rows;
+            assert_eq!(kept.last().and_then(|row| row.line), Some(39), "the newest stays");
+        }
     }
 
     #[test]
