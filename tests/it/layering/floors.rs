@@ -103,8 +103,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-report",
         &[
             &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "origin", "qspy"],
-            &["format", "pack", "suspects", "view"],
-            &["diff", "options.rs", "query"],
+            &["format", "suspects", "view"],
+            &["diff", "options.rs", "pack", "query"],
             &["live", "reports"],
             &["run.rs", "send"],
             &["cli", "lib.rs"],

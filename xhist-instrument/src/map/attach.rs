@@ -94,12 +94,12 @@ const ELF_64: Layout = Layout {
     compressed_head: 24,
 };
 
-/// Numbers of one file.
-struct Numbers {
+/// In which order the bytes of a number are.
+struct ByteOrder {
     is_big_endian: bool,
 }
 
-impl Numbers {
+impl ByteOrder {
     fn get(&self, bytes: &[u8], (at, len): Field) -> u64 {
         let one = |number, byte: &u8| number << 8 | u64::from(*byte);
         let field = &bytes[at..at + len];
@@ -136,26 +136,26 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
     if header.len() < HEADER {
         return Ok(Attached::NotElf);
     }
-    let numbers = Numbers { is_big_endian: header[5] == 2 };
-    let count = numbers.get(&header, layout.count);
+    let order = ByteOrder { is_big_endian: header[5] == 2 };
+    let count = order.get(&header, layout.count);
     let is_usual = (1..MANY_SECTIONS - 1).contains(&count)
-        && numbers.get(&header, layout.entry_size) == layout.entry as u64
-        && numbers.get(&header, layout.names) < count;
+        && order.get(&header, layout.entry_size) == layout.entry as u64
+        && order.get(&header, layout.names) < count;
     if !is_usual {
         return Ok(Attached::NotElf);
     }
-    let table = numbers.get(&header, layout.table);
+    let table = order.get(&header, layout.table);
     let mut sections = read_at(&mut file, table, count as usize * layout.entry)?;
 
-    let of_names = numbers.get(&header, layout.names) as usize * layout.entry;
+    let of_names = order.get(&header, layout.names) as usize * layout.entry;
     let in_file = |sections: &[u8], at: usize| {
         let entry = &sections[at..at + layout.entry];
-        (numbers.get(entry, layout.offset), numbers.get(entry, layout.size))
+        (order.get(entry, layout.offset), order.get(entry, layout.size))
     };
     let (offset, size) = in_file(&sections, of_names);
     let mut names = read_at(&mut file, offset, usize::try_from(size).map_err(io::Error::other)?)?;
     let is_map = |entry: &[u8]| {
-        let name = names.get(numbers.get(entry, layout.name) as usize..).unwrap_or_default();
+        let name = names.get(order.get(entry, layout.name) as usize..).unwrap_or_default();
         name.split(|byte| *byte == 0).next() == Some(SECTION.as_bytes())
     };
     let own = match sections.chunks_exact(layout.entry).position(is_map) {
@@ -164,12 +164,12 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
             let (name, own) = (names.len() as u64, sections.len());
             names.extend(SECTION.bytes().chain([0]));
             sections.resize(own + layout.entry, 0);
-            numbers.put(&mut sections[own..], layout.name, name);
+            order.put(&mut sections[own..], layout.name, name);
             own
         }
     };
 
-    let packed = compressed(&std::fs::read(map)?, &layout, &numbers)?;
+    let packed = compressed(&std::fs::read(map)?, &layout, &order)?;
     let mut write = |bytes: &[u8]| -> io::Result<u64> {
         let end = file.seek(SeekFrom::End(0))?.next_multiple_of(8);
         file.set_len(end)?;
@@ -178,30 +178,30 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
         Ok(end)
     };
     let mut set = |entry: usize, offset: u64, size: usize| {
-        numbers.put(&mut sections[entry..], layout.offset, offset);
-        numbers.put(&mut sections[entry..], layout.size, size as u64);
+        order.put(&mut sections[entry..], layout.offset, offset);
+        order.put(&mut sections[entry..], layout.size, size as u64);
     };
     set(own, write(&packed)?, packed.len());
     set(of_names, write(&names)?, names.len());
     let entry = &mut sections[own..];
-    numbers.put(entry, layout.kind, PROGRAM_BITS);
-    numbers.put(entry, layout.flags, COMPRESSED);
-    numbers.put(entry, layout.align, 8);
+    order.put(entry, layout.kind, PROGRAM_BITS);
+    order.put(entry, layout.flags, COMPRESSED);
+    order.put(entry, layout.align, 8);
     let table = write(&sections)?;
 
-    numbers.put(&mut header, layout.table, table);
-    numbers.put(&mut header, layout.count, (sections.len() / layout.entry) as u64);
+    order.put(&mut header, layout.table, table);
+    order.put(&mut header, layout.count, (sections.len() / layout.entry) as u64);
     file.seek(SeekFrom::Start(0))?;
     file.write_all(&header)?;
     Ok(Attached::Yes)
 }
 
 /// The contents of the section: its head, and the compressed map.
-fn compressed(map: &[u8], layout: &Layout, numbers: &Numbers) -> io::Result<Vec<u8>> {
+fn compressed(map: &[u8], layout: &Layout, order: &ByteOrder) -> io::Result<Vec<u8>> {
     let mut head = vec![0; layout.compressed_head];
-    numbers.put(&mut head, layout.algorithm, ZLIB);
-    numbers.put(&mut head, layout.full_size, map.len() as u64);
-    numbers.put(&mut head, layout.full_align, 1);
+    order.put(&mut head, layout.algorithm, ZLIB);
+    order.put(&mut head, layout.full_size, map.len() as u64);
+    order.put(&mut head, layout.full_align, 1);
     let mut encoder = ZlibEncoder::new(head, Compression::fast());
     encoder.write_all(map)?;
     encoder.finish()
@@ -222,20 +222,20 @@ mod tests {
     use super::*;
 
     /// A file of no sections but that of names.
-    fn elf(layout: &Layout, class: u8, order: u8) -> Vec<u8> {
-        let numbers = Numbers { is_big_endian: order == 2 };
+    fn elf(layout: &Layout, class: u8, code: u8) -> Vec<u8> {
+        let order = ByteOrder { is_big_endian: code == 2 };
         let mut file = vec![0; HEADER];
-        file[..6].copy_from_slice(&[0x7F, b'E', b'L', b'F', class, order]);
+        file[..6].copy_from_slice(&[0x7F, b'E', b'L', b'F', class, code]);
         let names = b"\0.shstrtab\0";
-        numbers.put(&mut file, layout.table, (HEADER + names.len()) as u64);
-        numbers.put(&mut file, layout.entry_size, layout.entry as u64);
-        numbers.put(&mut file, layout.count, 1);
+        order.put(&mut file, layout.table, (HEADER + names.len()) as u64);
+        order.put(&mut file, layout.entry_size, layout.entry as u64);
+        order.put(&mut file, layout.count, 1);
         file.extend(names);
         let mut entry = vec![0; layout.entry];
-        numbers.put(&mut entry, layout.name, 1);
-        numbers.put(&mut entry, layout.kind, 3);
-        numbers.put(&mut entry, layout.offset, HEADER as u64);
-        numbers.put(&mut entry, layout.size, names.len() as u64);
+        order.put(&mut entry, layout.name, 1);
+        order.put(&mut entry, layout.kind, 3);
+        order.put(&mut entry, layout.offset, HEADER as u64);
+        order.put(&mut entry, layout.size, names.len() as u64);
         file.extend(entry);
         file
     }
@@ -243,10 +243,10 @@ mod tests {
     #[test]
     fn what_was_there_stays_and_the_newest_map_is_in_the_section() {
         for (layout, class) in [(ELF_32, 1), (ELF_64, 2)] {
-            for order in [1, 2] {
+            for code in [1, 2] {
                 let directory = tempfile::tempdir().expect("a directory");
                 let (program, map) = (directory.path().join("program"), directory.path().join("map"));
-                let before = elf(&layout, class, order);
+                let before = elf(&layout, class, code);
                 std::fs::write(&program, &before).expect("a file");
                 for text in ["first", "second"] {
                     std::fs::write(&map, text).expect("a file");
@@ -254,13 +254,13 @@ mod tests {
                 }
                 let after = std::fs::read(&program).expect("a file");
                 assert_eq!(after[HEADER..before.len()], before[HEADER..]);
-                let numbers = Numbers { is_big_endian: order == 2 };
-                assert_eq!(numbers.get(&after, layout.count), 2);
-                let own = numbers.get(&after, layout.table) as usize + layout.entry;
+                let order = ByteOrder { is_big_endian: code == 2 };
+                assert_eq!(order.get(&after, layout.count), 2);
+                let own = order.get(&after, layout.table) as usize + layout.entry;
                 let [at, len] =
-                    [layout.offset, layout.size].map(|field| numbers.get(&after[own..], field) as usize);
+                    [layout.offset, layout.size].map(|field| order.get(&after[own..], field) as usize);
                 let (head, packed) = after[at..at + len].split_at(layout.compressed_head);
-                assert_eq!(numbers.get(head, layout.full_size), 6);
+                assert_eq!(order.get(head, layout.full_size), 6);
                 let mut text = String::new();
                 flate2::read::ZlibDecoder::new(packed).read_to_string(&mut text).expect("text");
                 assert_eq!(text, "second");
