@@ -8,8 +8,8 @@ use xhist_tests::{CORTEX_M, Done, Firmware, Run, Tree, cargo, line_of, report, r
 /// The bytes of an answer at most.
 const MOST: usize = 8192;
 
-/// How a program is made to fail.
-enum How {
+/// WayToFail a program is made to fail.
+enum WayToFail {
     /// `cargo xhist test` with these words, one after another.
     Tests(&'static [&'static str]),
     /// `cargo xhist run` with this argument.
@@ -18,67 +18,67 @@ enum How {
     Hangs(&'static str),
 }
 
-struct Failure {
+struct ExplainedFailure {
     name: &'static str,
-    how: How,
+    how: WayToFail,
     /// The file, and the comment of its line, that is the cause.
     cause: (&'static str, &'static str),
     /// What is asked: the first one is the answer.
     calls: &'static [&'static str],
 }
 
-const FAILURES: [Failure; 9] = [
-    Failure {
+const FAILURES: [ExplainedFailure; 9] = [
+    ExplainedFailure {
         name: "a panic",
-        how: How::Tests(&["--lib list"]),
+        how: WayToFail::Tests(&["--lib list"]),
         cause: ("src/lib.rs", "cause of the panic"),
         calls: &["answer", "frame"],
     },
-    Failure {
+    ExplainedFailure {
         name: "an assertion",
-        how: How::Tests(&["--lib cheaper"]),
+        how: WayToFail::Tests(&["--lib cheaper"]),
         cause: ("src/lib.rs", "cause of the assertion"),
         calls: &["answer", "frame price#last"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a hang",
-        how: How::Hangs("hang"),
+        how: WayToFail::Hangs("hang"),
         cause: ("src/main.rs", "cause of the hang"),
         calls: &["answer", "source src/main.rs:12-19"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a deadlock",
-        how: How::Hangs("deadlock"),
+        how: WayToFail::Hangs("deadlock"),
         cause: ("src/main.rs", "cause of the deadlock"),
         calls: &["answer", "find transfer"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a task that is never woken",
-        how: How::Hangs("parked"),
+        how: WayToFail::Hangs("parked"),
         cause: ("src/main.rs", "cause of the wait"),
         calls: &["answer", "tasks"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a stack overflow",
-        how: How::Dies("overflow"),
+        how: WayToFail::Dies("overflow"),
         cause: ("src/main.rs", "cause of the overflow"),
         calls: &["answer", "frame depth#1"],
     },
-    Failure {
+    ExplainedFailure {
         name: "an access violation",
-        how: How::Dies("fault"),
+        how: WayToFail::Dies("fault"),
         cause: ("src/main.rs", "cause of the fault"),
         calls: &["answer", "frame"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a child process that fails",
-        how: How::Tests(&["--test child"]),
+        how: WayToFail::Tests(&["--test child"]),
         cause: ("src/lib.rs", "cause of the child's failure"),
         calls: &["answer"],
     },
-    Failure {
+    ExplainedFailure {
         name: "a flake",
-        how: How::Tests(&["--lib flaky", "--lib flaky"]),
+        how: WayToFail::Tests(&["--lib flaky", "--lib flaky"]),
         cause: ("src/lib.rs", "cause of the flake"),
         calls: &["answer", "diff prev last"],
     },
@@ -91,9 +91,9 @@ pub fn hosted() {
     for failure in &FAILURES {
         let run = |command: &str, words: &str| cargo(tree.path()).args("xhist").args(command).args(words);
         match failure.how {
-            How::Tests(all) => all.iter().for_each(|words| drop(run("test -q", words).done())),
-            How::Dies(how) => drop(run("run -q --", "").arg(how).done()),
-            How::Hangs(how) => {
+            WayToFail::Tests(all) => all.iter().for_each(|words| drop(run("test -q", words).done())),
+            WayToFail::Dies(how) => drop(run("run -q --", "").arg(how).done()),
+            WayToFail::Hangs(how) => {
                 let mut started = run("run -q --", "").arg(how).start();
                 started.wait_for("ready\n");
                 // Longer than the threads of the deadlock sleep.
@@ -115,16 +115,19 @@ pub fn hosted() {
 pub fn firmware() {
     let firmware = Firmware::sample(&CORTEX_M, "");
     let (start, len) = firmware.ring();
-    let mut machine = firmware.start(&[]);
+    // In real time a busy host decides when the timer comes.
+    let mut machine = firmware.start(&["-icount", "shift=6"]);
     machine.ask("?");
     machine.run_for(Duration::from_secs(2));
     let tree = Tree::empty("hung-core");
     std::fs::write(tree.join("dump.bin"), machine.memory(start, len)).expect("written");
-    let at = |file: &str, mark: &str| format!("{file}:{}", line_of(&firmware.directory.join(file), mark));
-    // The handler came between the two, and called the same function.
-    let entered = at("src/crit_section.rs", "let waiting = read()");
-    let handler = at("src/event_handlers.rs", "crit_section::add(1)");
-    ask("a hung core", &["answer dump.bin", "find add dump.bin"], &[&entered, &handler], |call| {
+    // The handler came between its first statement and the next one.
+    let line = line_of(&firmware.directory.join("src/crit_section.rs"), "let waiting = read()");
+    let cause = format!(
+        "add was entered again by the handler PendSV at src/crit_section.rs:{line}, before line {}",
+        line + 1
+    );
+    ask("a hung core", &["answer dump.bin", "find add dump.bin"], &[&cause], |call| {
         report(tree.path()).args(call).arg("--program").arg(&firmware.elf).args("--budget 8k")
     });
 }

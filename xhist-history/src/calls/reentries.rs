@@ -90,6 +90,10 @@ impl Reentries {
             return;
         }
         let Some((top, handler)) = stack.top().zip(stack.stack().nth(floor)) else { return };
+        // A handler that seems to begin in the middle of a function goes on behind another one.
+        if handler.id == top.id && !stack.structure.is_entry(top.statement) {
+            return;
+        }
         let mut below = stack.stack().rev().skip(stack.depth() - floor).take(MOST);
         if let Some(outer) = below.find(|outer| outer.body == top.body) {
             let (body, by, at) = (top.body, (EnteredBy::Handler, handler.body), outer.statement);

@@ -714,6 +714,35 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
     assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
 }
 
+#[test]
+fn a_handler_that_goes_on_behind_another_one_enters_nothing_again() {
+    let names = map("\
+fn main
+  s add
+  s
+fn add
+  s outside::read
+  s
+fn tick
+  s outside::count
+fn pend
+  s add
+");
+    let structure = Arc::new(Structure::of(&names));
+    let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
+    let parts = [(0, "2 5"), (15, "8"), (14, "10 5"), (15, "8"), (14, "6"), (0, "6")];
+    for (interrupt, lines) in parts {
+        for line in lines.split_whitespace() {
+            stack.take(Handler { signals: 0, interrupt }, entry(line));
+            reentries.step(&stack, 0);
+        }
+    }
+    let found = reentries.found();
+    let names: Vec<_> = found.iter().map(|found| structure.body(found.by.1).name()).collect();
+    assert_eq!(names, ["pend"]);
+    assert_eq!(found[0].next.map(|next| structure.place(next).1.line), Some(6));
+}
+
 /// The functions that callbacks entered again, as `FUNCTION by CALLBACK at LINE before LINE`.
 fn called_back(outline: &str, lines: &str) -> Vec<String> {
     let names = map(outline);
