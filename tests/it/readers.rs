@@ -1,14 +1,9 @@
 //! Are reports short and whole enough for programs that read them: agents, editors, CI?
 
-#[path = "readers/budget.rs"]
 mod budget;
-#[path = "readers/failures.rs"]
 mod failures;
-#[path = "readers/mcp.rs"]
 mod mcp;
-#[path = "readers/questions.rs"]
 mod questions;
-#[path = "readers/skill.rs"]
 mod skill;
 
 use std::sync::OnceLock;

@@ -8,7 +8,7 @@ use xhist_tests::{CORTEX_M, Done, Firmware, Run, Tree, cargo, line_of, report, r
 /// The bytes of an answer at most.
 const MOST: usize = 8192;
 
-/// WayToFail a program is made to fail.
+/// How a program is made to fail.
 enum WayToFail {
     /// `cargo xhist test` with these words, one after another.
     Tests(&'static [&'static str]),
