@@ -184,7 +184,7 @@ fn report_missing(places: &[PathBuf], path: &str, names: &Names, notes: &mut Not
     }
 }
 
-/// The text of a file as it was built, with the name under which [`kept`] finds it. `None`: it is neither kept nor unchanged.
+/// The text of a file as it was built, with the name under which `kept` finds it. `None`: it is neither kept nor unchanged.
 pub fn of_build(names: &Names, file: u16) -> Option<(String, String)> {
     let (wanted, path) = (names.source(file)?, names.path(file)?);
     let here = || {
