@@ -136,6 +136,9 @@ fn act() -> impl Strategy<Value = Act> {
 
 fn perform(model: &mut Model, act: &Act) {
     let one = |model: &mut Model, which: u16| {
+        if model.is_far() {
+            model.check();
+        }
         if VALUES.contains(&which) {
             return model.value(&value(which.into()));
         }

@@ -117,6 +117,11 @@ impl Model {
             .expect("an again")
     }
 
+    /// Whether the words have used half of the slack, so that a check must come before more of them.
+    pub fn is_far(&self) -> bool {
+        self.cursor > self.limit + self.slack / 2
+    }
+
     fn set_repetition(&mut self, repetition: UnitRepetition) {
         self.put(self.first() - 8, &repetition.to_bytes());
     }
