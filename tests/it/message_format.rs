@@ -191,7 +191,10 @@ fn check_fields(value: &Value, described: &Value, schema: &Value) {
 
 fn nextest() {
     let tree = project();
-    let done = cargo(tree.path()).args("xhist nextest run --lib --message-format json").done().expect(100);
+    let done = cargo(tree.path())
+        .args("xhist nextest run --lib --no-fail-fast --message-format json")
+        .done()
+        .expect(100);
     let (answer, _) = lines(&done);
     assert_eq!(answer["failures"].as_array().map(Vec::len), Some(2), "{answer:#}");
 }
