@@ -27,4 +27,4 @@ pub use suspect_line::SuspectLine;
 pub use task::{CancelledTasks, LiveTask, TaskAround, TaskLink, TaskPlace, TaskSummary};
 pub use trace::{Arg, Code, DescribedTrace, Severity, Trace, TraceClass};
 pub use value::{ShownValue, ValuePlace, arguments_line, values_line};
-pub use visible::{count, count_processes, is_visible, visible};
+pub use visible::{count, count_processes, is_visible, shortened, tail_of, visible};

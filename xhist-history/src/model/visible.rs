@@ -23,3 +23,21 @@ pub fn count(number: usize, what: &str) -> String {
 pub fn count_processes(number: usize) -> String {
     format!("{number} process{}", if number == 1 { "" } else { "es" })
 }
+
+/// The beginning of a text: at most this number of characters, and a mark where more follow.
+pub fn shortened(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((at, _)) => format!("{}…", &text[..at]),
+        None => text.to_owned(),
+    }
+}
+
+/// The end of a path: at most this number of characters, with a mark where more come before.
+pub fn tail_of(text: &str, most: usize) -> String {
+    let len = text.chars().count();
+    if len <= most {
+        return text.to_owned();
+    }
+    let tail: String = text.chars().skip(len + 1 - most).collect();
+    format!("…{tail}")
+}

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use xhist_history::model::{shortened, tail_of};
 use xhist_history::origin::{HopKind, OriginEnd, OriginHop, ValueOrigin};
 use xhist_history::recording::Recording;
 
@@ -152,22 +153,4 @@ fn write_end(
 
 fn value_text(value: Option<&str>) -> String {
     value.map_or(String::new(), |value| format!(" = {}", shortened(value, MOST_VALUE)))
-}
-
-/// The beginning of a text.
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-/// The end of a path.
-fn tail_of(text: &str, most: usize) -> String {
-    let len = text.chars().count();
-    if len <= most {
-        return text.to_owned();
-    }
-    let tail: String = text.chars().skip(len + 1 - most).collect();
-    format!("…{tail}")
 }

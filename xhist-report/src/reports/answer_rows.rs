@@ -10,7 +10,7 @@ use crate::entries::AnsweredRow;
 use crate::format::Links;
 use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
-use xhist_history::model::count;
+use xhist_history::model::{count, shortened, tail_of};
 
 const DIM: Style = Style::new().dimmed();
 const FUNCTION: Style = AnsiColor::Cyan.on_default();
@@ -293,22 +293,4 @@ fn names_of(functions: &[BodyId], code: &Code) -> String {
 fn plural(statements: u64) -> String {
     let plural = if statements == 1 { "" } else { "s" };
     format!("{} statement{plural}", Thousands(statements))
-}
-
-/// The beginning of a text.
-fn shortened(text: &str, most: usize) -> String {
-    match text.char_indices().nth(most) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text.to_owned(),
-    }
-}
-
-/// The end of a path.
-fn tail_of(text: &str, most: usize) -> String {
-    let len = text.chars().count();
-    if len <= most {
-        return text.to_owned();
-    }
-    let tail: String = text.chars().skip(len + 1 - most).collect();
-    format!("…{tail}")
 }
