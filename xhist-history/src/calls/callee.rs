@@ -15,6 +15,8 @@ pub struct Call {
     pub is_known: bool,
     /// It polls a future.
     pub polls: bool,
+    /// Code outside the program takes the items of an iterator.
+    pub iterates: bool,
 }
 
 /// How a call is written.
@@ -191,8 +193,62 @@ pub fn call(name: &str, repeats: bool, words: &mut CallWords) -> Call {
     };
     let polls =
         last.starts_with("poll") && matches!(kind, CallKind::Method | CallKind::Of(_) | CallKind::In(_));
-    Call { key: words.add(last), kind, repeats, is_known: false, polls }
+    let iterates = CONSUMERS.contains(&last) && !matches!(kind, CallKind::Struct | CallKind::Operator(_));
+    Call { key: words.add(last), kind, repeats, is_known: false, polls, iterates }
 }
+
+/// Functions and methods of the standard library and of `itertools` that take the items of an
+/// iterator. Others, such as `map`, only make a new one.
+const CONSUMERS: [&str; 48] = [
+    "all",
+    "any",
+    "cmp",
+    "collect",
+    "collect_vec",
+    "count",
+    "eq",
+    "extend",
+    "find",
+    "find_map",
+    "fold",
+    "for_each",
+    "from_iter",
+    "is_partitioned",
+    "is_sorted",
+    "is_sorted_by",
+    "is_sorted_by_key",
+    "join",
+    "last",
+    "lt",
+    "max",
+    "max_by",
+    "max_by_key",
+    "min",
+    "min_by",
+    "min_by_key",
+    "ne",
+    "next",
+    "next_back",
+    "next_if",
+    "nth",
+    "nth_back",
+    "partial_cmp",
+    "partition",
+    "peek",
+    "position",
+    "product",
+    "reduce",
+    "rfind",
+    "rfold",
+    "rposition",
+    "sorted",
+    "sorted_by",
+    "sorted_by_key",
+    "sum",
+    "try_fold",
+    "try_for_each",
+    "unzip",
+];
 
 /// Traits whose methods run without being named: operators, formatting, iteration, conversion, the end of a scope.
 const IMPLICIT: [&str; 62] = [

@@ -286,6 +286,11 @@ impl CallStack {
         let caller = |index: usize, is_uncertain| Caller { depth: index + 1, call: None, is_uncertain };
         let panicked = self.panics.depth();
         let dropped = known.name.parent.filter(|_| known.is_drop());
+        if known.implicit == Implicit::ByLoop
+            && let Some(index) = self.iterating()
+        {
+            return caller(index, false);
+        }
         let mut first = None;
         for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
             let activation = &self.slots[index].activation;
@@ -304,6 +309,19 @@ impl CallStack {
             }
         }
         caller(first.unwrap_or(len - 1), len > 1)
+    }
+
+    /// The topmost activation that takes items of an iterator, if those above it may have ended.
+    fn iterating(&self) -> Option<usize> {
+        let iterates = |index: &usize| {
+            self.frames_of(*index).iter().any(|frame| {
+                self.structure.info(frame.statement).is_loop
+                    || self.structure.calls(frame.statement).iter().any(|call| call.iterates)
+            })
+        };
+        let searched = (self.floor()..self.slots.len()).rev().take(MAX_UNNAMED);
+        let ended = searched.clone().take_while(|index| self.may_stop(*index)).count();
+        searched.take(ended + 1).find(iterates)
     }
 
     /// Whether the newest statement of an activation, or one around it, may run such an implementation.

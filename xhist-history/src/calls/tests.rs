@@ -129,6 +129,22 @@ fn T::visit
 }
 
 #[test]
+fn an_iterator_is_asked_by_what_takes_its_items() {
+    let outline = "\
+fn main
+  s .items .find
+    fn main closure
+      s .expanded
+fn Items::next of Iterator
+  s
+fn expanded
+  s .map";
+    let rounds =
+        "main(Items::next main::{closure}(expanded?) Items::next main::{closure}(expanded?) Items::next)";
+    assert_eq!(tree(outline, "2 6 4 8 6 4 8 6"), rounds);
+}
+
+#[test]
 fn mutual_recursion() {
     let outline = "\
 fn even

@@ -1,9 +1,13 @@
 //! The call stack and the variables at a step.
 
+use std::path::Path;
+
 use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
+use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
 use super::table::Recording;
 use super::value::ValueAt;
+use crate::model::CodePlace;
 
 /// A call that is on the stack at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,17 +69,33 @@ impl Recording {
     }
 
     /// The stack at a failure, the failing call first. Returns are not recorded: behind the last statement of a function, a check
-    /// in its caller fails rather than that statement.
+    /// in a caller fails rather than that statement. Which one, the place of the panic shows, or else whether it checks anything.
     pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
         let mut frames = self.stack_at(step);
         let site = |frame: &StackFrame| self.site(frame.site?);
-        let has_ended = |callee: &StackFrame, caller: &StackFrame| {
-            site(callee).is_some_and(|callee| callee.may_end && !callee.checks)
-                && site(caller).is_some_and(|caller| caller.checks)
-        };
-        let ended = frames.windows(2).take_while(|pair| has_ended(&pair[0], &pair[1])).count();
-        frames.drain(..ended);
+        let may_have_ended =
+            |frame: &StackFrame| site(frame).is_some_and(|site| site.may_end && !site.checks);
+        let ended = frames.iter().take_while(|frame| may_have_ended(frame)).count();
+        let named = self.panic_place(step).and_then(|place| {
+            frames.iter().position(|frame| site(frame).is_some_and(|site| self.has_place(site, place)))
+        });
+        let checks = || frames.get(ended).and_then(site).is_some_and(|site| site.checks);
+        let behind = named.filter(|named| *named <= ended).or_else(|| checks().then_some(ended));
+        frames.drain(..behind.unwrap_or(0));
         frames
+    }
+
+    /// The place that the message of a panic names.
+    fn panic_place(&self, step: StepId) -> Option<&CodePlace> {
+        let index = self.panic_places.binary_search_by_key(&step, |(step, _)| *step).ok()?;
+        Some(&self.panic_places[index].1)
+    }
+
+    /// Whether a line is one of a statement's. The compiler may name the file by another path than the map.
+    fn has_place(&self, site: &RecordedSite, CodePlace { path, line }: &CodePlace) -> bool {
+        let is_same =
+            |file: &RecordedFile| file.built.ends_with(path) || Path::new(path).ends_with(&file.path);
+        (site.line..=site.end_line).contains(line) && self.files.get(site.file as usize).is_some_and(is_same)
     }
 
     /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async
@@ -139,6 +159,24 @@ mod tests {
         };
         assert_eq!((lines(1), lines(3), lines(6)), (vec![2], vec![11, 2], vec![3]));
         assert_eq!(recording.call_at(StepId(4)), Some(CallId(2)));
+    }
+
+    #[test]
+    fn a_panic_is_in_the_call_that_has_its_place() {
+        let failing = |place: Option<u32>, checked: Option<u32>| {
+            let mut sample = RecordingSample::calls();
+            let recording = &mut sample.recording;
+            recording.sites.iter_mut().for_each(|site| site.checks = Some(site.line) == checked);
+            let step = StepId(3);
+            let place = place.map(|line| CodePlace { path: "/made/src/main.rs".to_owned(), line });
+            recording.panic_places.extend(place.map(|place| (step, place)));
+            let first = recording.failing_stack(step)[0].site.unwrap();
+            recording.site(first).unwrap().line
+        };
+        assert_eq!(failing(Some(2), None), 2, "line 11 is the last one of its function");
+        assert_eq!(failing(Some(11), Some(2)), 11, "its place is more than a check around it");
+        assert_eq!(failing(Some(2), Some(11)), 11, "the check in line 11 may name its caller");
+        assert_eq!((failing(None, Some(2)), failing(None, None), failing(Some(7), Some(2))), (2, 11, 2));
     }
 
     #[test]

@@ -224,7 +224,8 @@ impl<'o> RecordingBuilder<'o> {
         let step = push_event(recording, id, kind, (&name, &text), fields);
         let lane = self.lanes.of(recording, ring, item.interrupt);
         lane.last = Some(step);
-        if is_panic {
+        if let What::Panic(_, place) = &item.what {
+            recording.panic_places.extend(place.at.clone().map(|at| (step, at)));
             lane.panics.push(Some(step));
             if let Some(lane) = recording.lanes.get_mut(id.0 as usize) {
                 // An outer panic is the cause of one in a destructor.
