@@ -184,6 +184,8 @@ pub(crate) fn compile(args: &[OsString]) -> ExitCode {
     // Flash is small: without an operating system the recorder is optimised for size.
     let is_bare = args.iter().any(|arg| arg.to_string_lossy().contains("-none"));
     let size = OsString::from("opt-level=s");
+    // `RUSTFLAGS="-D warnings"` is about the user's crates. As of any dependency, warnings about the recorder are not shown.
+    let lints = ["--cap-lints", "allow"].map(OsString::from);
     let mut kept: Vec<&OsString> = Vec::new();
     for arg in args {
         if arg == "embed-bitcode=no" {
@@ -193,6 +195,9 @@ pub(crate) fn compile(args: &[OsString]) -> ExitCode {
         } else {
             kept.push(arg);
         }
+    }
+    if !args.contains(&lints[0]) {
+        kept.extend(&lints);
     }
     let error = Command::new(rustc).args(kept).exec();
     eprintln!("error: cannot run {}: {error}", rustc.display());
