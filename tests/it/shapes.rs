@@ -149,7 +149,9 @@ fn command_line() {
 fn linker() {
     let tree = shapes();
     both_ways(|verb| {
-        cargo(tree.path()).args(&format!("{verb}run --quiet")).env("RUSTFLAGS", "-C link-arg=-fuse-ld=bfd -D warnings")
+        cargo(tree.path())
+            .args(&format!("{verb}run --quiet"))
+            .env("RUSTFLAGS", "-C link-arg=-fuse-ld=bfd -D warnings")
     });
     assert_has(&history(&tree, "target"), &place(&tree, "app/src/main.rs", "end"));
 }

@@ -65,6 +65,19 @@ pub const fn bit(line: u16) -> (usize, u32) {
     ((index / 32) as usize, 1 << (index % 32))
 }
 
+/// The header of a bitmap or a spectrum at the start of `image`, and the slots behind it.
+pub(super) fn checked_header(image: &[u8], len: usize, version: u8) -> Result<(Raw<'_>, &[u8]), HeaderError> {
+    let (bytes, slots) = image.split_at_checked(len).ok_or(HeaderError::Cut { present: image.len() })?;
+    let raw = Raw { bytes, order: byte_order(bytes)? };
+    if bytes[12] != version {
+        return Err(HeaderError::Version(bytes[12]));
+    }
+    if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), raw.u32(16), raw.u32(20)]) {
+        return Err(HeaderError::Check);
+    }
+    Ok((raw, slots))
+}
+
 /// An executed bitmap in an image.
 #[derive(Clone, Copy, Debug)]
 pub struct ExecutedBitmap<'a> {
@@ -87,23 +100,14 @@ impl<'a> ExecutedBitmap<'a> {
     /// # Errors
     /// [`HeaderError`] says why the bytes are not a bitmap.
     pub fn parse(image: &'a [u8]) -> Result<ExecutedBitmap<'a>, HeaderError> {
-        let (bytes, slots) =
-            image.split_at_checked(HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
-        let order = byte_order(bytes)?;
-        let raw = Raw { bytes, order };
-        if bytes[12] != VERSION {
-            return Err(HeaderError::Version(bytes[12]));
-        }
-        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), raw.u32(16), raw.u32(20)]) {
-            return Err(HeaderError::Check);
-        }
+        let (raw, slots) = checked_header(image, HEADER_LEN, VERSION)?;
         let count = raw.u32(16);
         if !count.is_power_of_two() || count > MAX_SLOTS {
             return Err(HeaderError::Size { header_len: HEADER_LEN, size: count });
         }
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
         let (map_hash, lost, pid) = (raw.u64(MAP_HASH_AT), raw.u32(LOST_AT), raw.u32(PID_AT));
-        Ok(ExecutedBitmap { map_hash, lost, pid, slots: count, bytes: slots, order })
+        Ok(ExecutedBitmap { map_hash, lost, pid, slots: count, bytes: slots, order: raw.order })
     }
 
     /// Number of slots that the image does not contain.

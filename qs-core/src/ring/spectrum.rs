@@ -20,10 +20,10 @@
 
 use byteorder::{ByteOrder as _, NativeEndian};
 
-use super::executed::{SLOT_LEN, statements_of};
+use super::executed::{SLOT_LEN, checked_header, statements_of};
 use super::find::offsets;
-use super::header::{BYTE_ORDER_MARK, HeaderError, NAME_LEN, byte_order};
-use super::raw::{Order, Raw, check_word};
+use super::header::{BYTE_ORDER_MARK, HeaderError, NAME_LEN};
+use super::raw::{Order, check_word};
 use crate::record::Statement;
 
 /// First bytes of every spectrum. Not text, like those of a ring.
@@ -76,22 +76,13 @@ impl<'a> Spectrum<'a> {
     /// # Errors
     /// [`HeaderError`] says why the bytes are not a spectrum.
     pub fn parse(image: &'a [u8]) -> Result<Spectrum<'a>, HeaderError> {
-        let (bytes, slots) =
-            image.split_at_checked(HEADER_LEN).ok_or(HeaderError::Cut { present: image.len() })?;
-        let order = byte_order(bytes)?;
-        let raw = Raw { bytes, order };
-        if bytes[12] != VERSION {
-            return Err(HeaderError::Version(bytes[12]));
-        }
-        if raw.u32(36) != check_word([raw.u32(8), raw.u32(12), raw.u32(16), raw.u32(20)]) {
-            return Err(HeaderError::Check);
-        }
+        let (raw, slots) = checked_header(image, HEADER_LEN, VERSION)?;
         let count = raw.u32(16);
         if count > MAX_SLOTS {
             return Err(HeaderError::Size { header_len: HEADER_LEN, size: count });
         }
         let mut name = [0; NAME_LEN];
-        name.copy_from_slice(&bytes[NAME_AT..]);
+        name.copy_from_slice(&raw.bytes[NAME_AT..]);
         let header = SpectrumHeader {
             map_hash: raw.u64(24),
             pid: raw.u32(40),
@@ -99,11 +90,11 @@ impl<'a> Spectrum<'a> {
             number: raw.u32(44),
             parent: raw.u32(48),
             lost: raw.u32(32),
-            has_panicked: bytes[13] == 1,
+            has_panicked: raw.bytes[13] == 1,
             name,
         };
         let slots = &slots[..slots.len().min(count as usize * SLOT_LEN)];
-        Ok(Spectrum { header, slots: count, bytes: slots, order })
+        Ok(Spectrum { header, slots: count, bytes: slots, order: raw.order })
     }
 
     /// Number of slots that the image does not contain.
