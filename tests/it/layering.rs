@@ -100,7 +100,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/values/types", &[]),
     ("xhist-history/src/values", &["model", "notes", "options", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),
-    ("xhist-history/src/origin", &["recording"]),
+    ("xhist-history/src/origin", &["recording", "tokens"]),
     ("xhist-report/src/origin", &[]),
     ("xhist-history/src/tasks", &["map", "model", "notes", "options", "text"]),
     ("xhist-report/src/qspy", &[]),

@@ -30,6 +30,7 @@ pub mod selection;
 pub mod source;
 pub mod tasks;
 pub mod text;
+pub mod tokens;
 pub mod trace;
 pub mod typed;
 pub mod values;

@@ -83,7 +83,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-history",
         &[
-            &["model", "typed.rs"],
+            &["model", "tokens.rs", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
             &["answer", "origin", "page", "source", "trace"],
             &["pack"],

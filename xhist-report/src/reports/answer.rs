@@ -23,6 +23,7 @@ use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
+use xhist_history::tokens::without_comments;
 use xhist_history::values::{ValueReader, frames};
 
 /// Lines of a thread when several share them.
@@ -352,7 +353,9 @@ impl Sources for RingSources<'_, '_> {
     fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
         let whole = self.whole(code, statement)?;
         let mut text = String::new();
-        for line in whole.lines() {
+        // A comment at the end of a line would hide the next line.
+        let whole = if whole.contains('\n') { without_comments(&whole) } else { whole };
+        for line in whole.lines().map(str::trim).filter(|line| !line.is_empty()) {
             if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
                 text.push(' ');
             }

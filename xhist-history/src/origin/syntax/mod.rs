@@ -8,9 +8,9 @@ mod parse;
 mod parser;
 mod patterns;
 mod scopes;
-mod tokens;
 mod tree;
 
+use crate::tokens::tokens;
 pub use file::SyntaxFile;
 pub use patterns::ERROR_FIELD;
 pub use scopes::{Declaration, DeclaredBy, declarations, innermost, own_parts, points, resolve};
@@ -18,7 +18,7 @@ pub use tree::{Expression, ExpressionKind, SourceFunction, SyntaxBlock};
 
 /// Reads one expression: `a`, `a.b`.
 pub fn expression(text: &str) -> Option<Expression> {
-    let tokens = tokens::tokens(text);
+    let tokens = tokens(text);
     let mut parser = parser::Parser::new(text, &tokens, 0..tokens.len());
     let read = parser.expression(true)?;
     parser.is_done().then_some(read)

@@ -2,8 +2,8 @@
 
 use super::parser::Parser;
 use super::patterns::pattern;
-use super::tokens::TokenKind;
 use super::tree::{Expression, ExpressionKind, SyntaxArm, SyntaxBlock, SyntaxStatement};
+use crate::tokens::TokenKind;
 
 /// Expressions inside each other that are read.
 const DEEPEST: u32 = 120;

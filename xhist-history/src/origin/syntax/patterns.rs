@@ -1,8 +1,8 @@
 //! Reads the names in a pattern, each with the fields that lead to it.
 
 use super::parser::Parser;
-use super::tokens::TokenKind;
 use super::tree::{BoundName, NamedPattern};
+use crate::tokens::TokenKind;
 
 /// Patterns inside each other that are read.
 const DEEPEST: u32 = 60;

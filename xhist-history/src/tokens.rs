@@ -77,6 +77,24 @@ pub fn tokens(text: &str) -> Vec<SourceToken> {
     tokens
 }
 
+/// A text without its comments, which are blanks then; ends of lines stay.
+pub fn without_comments(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut end = 0;
+    for token in tokens(text) {
+        let (start, next) = (token.start as usize, token.end as usize);
+        add_blanks(&text[end..start], &mut code);
+        code.push_str(&text[start..next]);
+        end = next;
+    }
+    add_blanks(&text[end..], &mut code);
+    code
+}
+
+fn add_blanks(between: &str, code: &mut String) {
+    code.extend(between.chars().map(|char| if char == '\n' { char } else { ' ' }));
+}
+
 /// The next token closes the newest bracket of its kind; those opened since are closed there, too.
 fn close(tokens: &mut [SourceToken], open: &mut Vec<usize>, byte: u8) {
     let wanted = match byte {
@@ -237,5 +255,15 @@ mod tests {
         assert_eq!(closes("{(a}b"), [3, 3]);
         assert_eq!(closes("([)]{"), [2, 2, 5]);
         assert_eq!(closes("\"\u{e9}({"), Vec::<u32>::new());
+    }
+
+    #[test]
+    fn comments_are_blanks() {
+        let text = "if a { // why: \"b\nb(\"//\" /* c\n */);";
+        assert_eq!(
+            without_comments(text),
+            format!("if a {{ {}\nb(\"//\" {}\n   );", " ".repeat(10), " ".repeat(4))
+        );
+        assert_eq!(without_comments("// only"), " ".repeat(7));
     }
 }
