@@ -223,6 +223,8 @@ fn rounds() {
     let why = xhist(&tree, "why").expect(0);
     why.check(why.stderr.contains("\norigin of left, `sum(&[1, 2])`:\n"), "the side of the assertion");
     why.check(why.stderr.contains("by `+=`, of sum = 2, number = 2"), "its end");
+    let left = xhist(&tree, "origin left last").expect(0);
+    left.check(left.stdout.starts_with("origin of `sum(&[1, 2])` at "), "the side by its name");
     why.check(!why.stderr.contains("origin of right"), "nothing is behind a number in the assertion");
 }
 

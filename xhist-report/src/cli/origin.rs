@@ -16,8 +16,8 @@ use crate::options::Options;
 use crate::origin::{OriginLook, print_brief, print_json, print_text};
 use crate::run::report;
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::origin::{OriginEnd, assertion_sides, origin_of};
-use xhist_history::recording::SharedRecording;
+use xhist_history::origin::{OriginEnd, ValueOrigin, assertion_sides, origin_of};
+use xhist_history::recording::{Recording, SharedRecording, StepId};
 use xhist_history::runs::record::RunRecord;
 use xhist_history::source;
 use xhist_history::typed::{self, quoted, shown_path};
@@ -35,6 +35,7 @@ was lost or damaged; 2 wrong arguments, or no such variable; 3 no ring, or nothi
 Examples:
   xhist-report origin total            a variable where the run that failed last failed
   xhist-report origin self.count@17    a field, behind the statement of entry 17
+  xhist-report origin left             a side of the assertion that failed
   xhist-report origin total@17 ring.xhist --ring 2";
 
 /// Where a value comes from: back over assignments, arguments and returned values to where it was made.
@@ -96,7 +97,8 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         }
         None => opening,
     };
-    let origin = origin_of(&recording, name, step).map_err(UsageError::Origin)?;
+    let origin = origin_of(&recording, name, step);
+    let origin = origin.or_else(|error| side(&recording, name, step).ok_or(UsageError::Origin(error)))?;
     let mut of = String::new();
     if let Some(ring) = args.ring {
         of.push_str(&format!(" --ring {ring}"));
@@ -110,6 +112,12 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         OriginFormat::Text => print_text(&recording, &origin, &look(&of), &mut out),
     };
     Ok(outcome(printed.and_then(|()| out.flush()), notes).max(code))
+}
+
+/// The origin of `left`, `right` or `condition` of a failed assertion, as `why` names them.
+fn side(recording: &Recording, name: &str, step: StepId) -> Option<ValueOrigin> {
+    let sides = assertion_sides(recording, step).into_iter();
+    sides.filter(|(side, _)| *side == name).map(|(_, origin)| origin).next()
 }
 
 /// The name and the number of `NAME@N`.
