@@ -7,6 +7,8 @@
 #[cfg(feature = "auto")]
 use crate::hosted::init::Init;
 use crate::hosted::setup::config::Config;
+use qs_core::ring::Status;
+
 use crate::hosted::setup::settings::SWITCH;
 use crate::hosted::setup::spectra_file;
 use crate::hosted::slots::spectra;
@@ -35,6 +37,11 @@ extern "C" fn start() {
 
 static CALLBACKS: Callbacks = Callbacks {
     on_fork_in_child: threads::on_fork_in_child,
+    on_death: || {
+        if let Some(header) = threads::own() {
+            header.set_status(Status::Killed);
+        }
+    },
     check_for_fork: || {
         if setup::owner::is_unseen_child() {
             sys::keeping_errno(|| threads::on_fork_in_child());

@@ -10,7 +10,7 @@ use super::setup::file;
 use super::setup::settings::FILE;
 use super::slots::foreign;
 use super::slow_path::append_record;
-use super::system::sys::Backtrace;
+use super::system::backtrace::Backtrace;
 use super::threads;
 use super::track::act::count_lost_words;
 use super::track::pending;

@@ -5,13 +5,12 @@ use core::sync::atomic::{AtomicPtr, Ordering};
 
 /// Functions of the recorder, for what the program does: a system calls those whose occasions it sees. Each may be called in a
 /// signal handler.
-#[cfg_attr(
-    any(not(target_os = "linux"), feature = "portable"),
-    allow(dead_code, reason = "Linux shows all of them")
-)]
+#[allow(dead_code, reason = "no system shows all of them")]
 pub(crate) struct Callbacks {
     /// This process is a child that was forked just now.
     pub(crate) on_fork_in_child: extern "C" fn(),
+    /// The calling thread ends the process by an exception that no code handles.
+    pub(crate) on_death: fn(),
     /// This process may be a child that was forked without the C library.
     pub(crate) check_for_fork: fn(),
     /// The program enters a sandbox (first), or forbids the processor's counter (second).
@@ -33,10 +32,7 @@ pub(crate) fn set_callbacks(callbacks: &'static Callbacks) {
 }
 
 /// `None` before they are set, and where the recorder is off.
-#[cfg_attr(
-    any(not(target_os = "linux"), feature = "portable"),
-    allow(dead_code, reason = "Linux shows all of them")
-)]
+#[allow(dead_code, reason = "macOS shows none but forks")]
 #[allow(unsafe_code)]
 pub(super) fn callbacks() -> Option<&'static Callbacks> {
     // SAFETY: `set_callbacks` stored a reference to a static.

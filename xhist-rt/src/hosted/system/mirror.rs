@@ -186,6 +186,7 @@ impl Region {
     }
 
     fn keep(self, pages: Pages) {
+        self.pages().close();
         let [first, second] = pages.words();
         self.0.pages[0].store(first, Ordering::Relaxed);
         self.0.pages[1].store(second, Ordering::Relaxed);
@@ -281,6 +282,7 @@ fn find(address: usize) -> Option<Region> {
 }
 
 /// Whether an address is in a region, its guard included.
+#[cfg(unix)]
 pub(crate) fn has(address: usize) -> bool {
     find(address).is_some()
 }
@@ -328,6 +330,7 @@ pub(crate) fn times_grown() -> usize {
 /// The newest pages that [`replace_page`] has replaced. If two threads find the same page gone, the second one must
 /// not replace the new page of the first one.
 static REPLACED: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
+#[cfg(unix)]
 static NEXT_REPLACED: AtomicUsize = AtomicUsize::new(0);
 /// A thread is replacing a page.
 static IS_REPLACING: AtomicBool = AtomicBool::new(false);

@@ -3,6 +3,10 @@
 //! [`sys`] is what a new system must supply: `unix` has it for Linux, macOS and FreeBSD, `windows` for Windows, a file a concern.
 //! The other files are the same on each of them. docs/design/porting.md says what is lost without each part.
 
+#[allow(unsafe_code, reason = "the unwinder and the loader call functions in C")]
+#[cfg_attr(target_os = "linux", path = "unix/backtrace.rs")]
+#[cfg_attr(not(target_os = "linux"), path = "no_backtrace.rs")]
+pub(crate) mod backtrace;
 mod callbacks;
 #[allow(unsafe_code, reason = "instructions that read the counter")]
 pub(crate) mod counter;

@@ -13,6 +13,7 @@ pub(crate) enum NoFile {
 
 /// The reason why a file cannot be used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(windows, allow(dead_code, reason = "some reasons are those of other systems"))]
 pub(crate) enum Refusal {
     /// The last part of the name is a symbolic link, which may point anywhere.
     Link,

@@ -1,7 +1,5 @@
 //! Unix: Linux, macOS, FreeBSD. What only one of them has is marked where it is.
 
-#[cfg(target_os = "linux")]
-mod backtrace;
 mod cut;
 mod environment;
 pub(crate) mod errors;
@@ -10,8 +8,6 @@ mod fork;
 mod masks;
 pub(crate) mod memory;
 mod messages;
-#[cfg(not(target_os = "linux"))]
-mod no_backtrace;
 pub(crate) mod pages;
 mod process;
 pub(crate) mod ring_file;
@@ -22,8 +18,6 @@ mod threads;
 mod time;
 mod weak;
 
-#[cfg(target_os = "linux")]
-pub(crate) use backtrace::Backtrace;
 pub(crate) use cut::forget_all as forget_cuts;
 pub(crate) use environment::{
     for_each_variable, getenv, has_more_rights_than_its_caller, is_absolute, program_name, working_directory,
@@ -34,8 +28,6 @@ pub(crate) use fork::{at_fork_in_child, map_wiped_on_fork, unmap_wiped};
 pub(crate) use masks::{EXPORT_SIGNAL, on_signal, with_signals_blocked};
 pub(crate) use memory::{map_anonymous, map_with_end, page_size, unshare};
 pub(crate) use messages::{remember_stderr, write_to_stderr};
-#[cfg(not(target_os = "linux"))]
-pub(crate) use no_backtrace::Backtrace;
 pub(crate) use process::{at_exit, before_main, parent, pid, stay_loaded};
 pub(crate) use ring_file::{RingFile, may_be_replaced};
 pub(crate) use signals::{catch_faults, context, foreign_handlers, is_foreign};

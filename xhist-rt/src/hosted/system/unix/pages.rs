@@ -21,6 +21,9 @@ impl Pages {
         Pages::Own
     }
 
+    /// No copy will be made of them any more.
+    pub(crate) const fn close(self) {}
+
     /// What has to be kept of them.
     pub(crate) const fn words(self) -> [usize; 2] {
         [0; 2]
