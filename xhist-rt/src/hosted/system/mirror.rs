@@ -12,7 +12,7 @@ use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::hosted::system::sys::memory::page_size;
-use crate::hosted::system::sys::pages::{self, Pages};
+use crate::hosted::system::sys::pages::{self, KeptPages, Pages};
 use crate::hosted::system::sys::ring_file::RingFile;
 use crate::hosted::system::sys::{with_signals_blocked, write_to_stderr};
 
@@ -34,8 +34,8 @@ struct RegionSlot {
     reserved: AtomicUsize,
     /// Bytes behind the data in which the data are mapped again.
     mirrored: AtomicUsize,
-    /// Where its pages come from, as [`Pages::words`].
-    pages: [AtomicUsize; 2],
+    /// Where its pages come from.
+    pages: KeptPages,
 }
 
 static PLACES: [RegionSlot; MOST] = [const {
@@ -46,7 +46,7 @@ static PLACES: [RegionSlot; MOST] = [const {
         size: AtomicUsize::new(0),
         reserved: AtomicUsize::new(0),
         mirrored: AtomicUsize::new(0),
-        pages: [const { AtomicUsize::new(0) }; 2],
+        pages: KeptPages::new(),
     }
 }; MOST];
 /// No place from this one on was ever taken.
@@ -180,20 +180,9 @@ impl Region {
         let (header_len, size) = (self.header_len(), self.size());
         // SAFETY: the caller owns the region and has given up its content. The reservation has room for the mirror.
         let Some(pages) = (unsafe { pages::map_new(start, header_len, size) }) else { return false };
-        self.keep(pages);
+        self.0.pages.set(pages);
         self.0.mirrored.fetch_max(size, Ordering::Relaxed);
         true
-    }
-
-    fn keep(self, pages: Pages) {
-        self.pages().close();
-        let [first, second] = pages.words();
-        self.0.pages[0].store(first, Ordering::Relaxed);
-        self.0.pages[1].store(second, Ordering::Relaxed);
-    }
-
-    fn pages(self) -> Pages {
-        Pages::of_words([0, 1].map(|at: usize| self.0.pages[at].load(Ordering::Relaxed)))
     }
 
     /// Maps the data behind themselves again, up to `end` bytes of mirrors. Returns false if it could not map all.
@@ -236,7 +225,7 @@ impl Region {
         let mirrored = self.0.mirrored.load(Ordering::Relaxed);
         // SAFETY: the caller has written the content that it needs to the file.
         let pages = unsafe { pages::map_file(self.start(), self.len(), file, offset) };
-        pages.inspect(|pages| self.keep(*pages));
+        pages.inspect(|pages| self.0.pages.set(*pages));
         // If the mirror fails, the guard begins earlier, and the next store there tries again.
         if pages.is_some_and(|pages| !self.map_mirrors(pages, mirrored)) {
             self.guard_from(self.0.mirrored.load(Ordering::Relaxed));
@@ -265,7 +254,7 @@ impl Region {
             kept.copy_from_nonoverlapping(self.start(), KEPT);
             if self.map_new(self.start()) {
                 self.start().copy_from_nonoverlapping(kept, KEPT);
-                if mirrored > self.size() && !self.map_mirrors(self.pages(), mirrored) {
+                if mirrored > self.size() && !self.map_mirrors(self.0.pages.get(), mirrored) {
                     self.guard_from(self.0.mirrored.load(Ordering::Relaxed));
                 }
             }
@@ -300,7 +289,7 @@ pub(crate) fn grow(address: usize) -> Growth {
     let mirrored = region.0.mirrored.load(Ordering::Relaxed);
     let copies = (offset / region.size() + 1) * region.size();
     // This maps mapped pages again, which changes nothing: another handler may have done so meanwhile.
-    if mirrored > offset || !region.map_mirrors(region.pages(), copies.min(most)) {
+    if mirrored > offset || !region.map_mirrors(region.0.pages.get(), copies.min(most)) {
         return if mirrored > offset { Growth::Grown } else { Growth::Beyond };
     }
     #[cfg(test)]

@@ -15,19 +15,19 @@ pub(crate) enum Pages {
     File(c_int, u64),
 }
 
-impl Pages {
-    /// The same pages later, from the words of [`Pages::words`]: the kernel knows them by their address.
-    pub(crate) const fn of_words(_: [usize; 2]) -> Pages {
+/// The pages of a region, for later copies: the kernel knows them by their address.
+pub(crate) struct KeptPages;
+
+impl KeptPages {
+    pub(crate) const fn new() -> KeptPages {
+        KeptPages
+    }
+
+    pub(crate) const fn get(&self) -> Pages {
         Pages::Own
     }
 
-    /// No copy will be made of them any more.
-    pub(crate) const fn close(self) {}
-
-    /// What has to be kept of them.
-    pub(crate) const fn words(self) -> [usize; 2] {
-        [0; 2]
-    }
+    pub(crate) const fn set(&self, _: Pages) {}
 }
 
 /// Reserves this number of addresses, without memory.
@@ -131,7 +131,7 @@ unsafe fn map_over(at: *mut u8, len: usize, file: Option<(c_int, u64)>) -> bool 
     unsafe { libc::mmap(at.cast(), len, access, flags, fd, offset as libc::off_t) != libc::MAP_FAILED }
 }
 
-/// Maps `len` bytes that are mapped at `from` once more at `to`. Without a file only Linux can do it.
+/// Maps `len` bytes that are mapped at `from` once more at `to`. Without a file only Linux and macOS can do it.
 ///
 /// # Safety
 /// The bytes at `to` belong to a region, and no code relies on their content.
@@ -143,11 +143,58 @@ pub(crate) unsafe fn map_again(from: *mut u8, to: *mut u8, len: usize) -> bool {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
         libc::mremap(from.cast::<c_void>(), 0, len, flags, to.cast::<c_void>()) != libc::MAP_FAILED
     };
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(target_vendor = "apple")]
+    {
+        let (mut at, mut now, mut most) = (to.addr() as u64, 0, 0);
+        let flags = libc::VM_FLAGS_FIXED | libc::VM_FLAGS_OVERWRITE;
+        // SAFETY: without a copy the bytes at `from` stay as they are. The caller owns those at `to` and has given up their
+        // content.
+        return unsafe {
+            let task = mach_task_self_;
+            let from = from.addr() as u64;
+            mach_vm_remap(
+                task,
+                &mut at,
+                len as u64,
+                0,
+                flags,
+                task,
+                from,
+                0,
+                &mut now,
+                &mut most,
+                INHERIT_SHARE,
+            ) == 0
+        };
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
     {
         let _ = (from, to, len);
         false
     }
+}
+
+/// A child shares the memory, as it does a shared mapping.
+#[cfg(target_vendor = "apple")]
+const INHERIT_SHARE: libc::vm_inherit_t = 0;
+
+#[cfg(target_vendor = "apple")]
+unsafe extern "C" {
+    static mach_task_self_: libc::mach_port_t;
+    /// As in `mach/mach_vm.h`.
+    fn mach_vm_remap(
+        target: libc::mach_port_t,
+        address: *mut u64,
+        len: u64,
+        mask: u64,
+        flags: c_int,
+        source: libc::mach_port_t,
+        from: u64,
+        is_copy: libc::boolean_t,
+        protection: *mut libc::vm_prot_t,
+        most: *mut libc::vm_prot_t,
+        inheritance: libc::vm_inherit_t,
+    ) -> libc::kern_return_t;
 }
 
 /// A file without a name, of this length.

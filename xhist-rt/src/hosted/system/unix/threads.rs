@@ -13,7 +13,14 @@ pub(crate) fn tid() -> u32 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: has no conditions.
     return unsafe { libc::syscall(libc::SYS_gettid) as u32 };
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
+    #[cfg(target_vendor = "apple")]
+    {
+        let mut number = 0;
+        // SAFETY: 0 is the calling thread, and there is a place for the answer.
+        unsafe { libc::pthread_threadid_np(0, &mut number) };
+        return number as u32;
+    }
+    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
     // SAFETY: has no conditions.
     return unsafe { libc::pthread_self() as usize as u32 };
 }

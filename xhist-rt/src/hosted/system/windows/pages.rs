@@ -31,22 +31,29 @@ pub(crate) struct Pages {
     offset: usize,
 }
 
-impl Pages {
-    pub(crate) const fn of_words([section, offset]: [usize; 2]) -> Pages {
-        Pages { section, offset }
+/// The pages of a region, for later copies.
+pub(crate) struct KeptPages {
+    section: AtomicUsize,
+    offset: AtomicUsize,
+}
+
+impl KeptPages {
+    pub(crate) const fn new() -> KeptPages {
+        KeptPages { section: AtomicUsize::new(0), offset: AtomicUsize::new(0) }
     }
 
-    /// No copy will be made of them any more. Views that there are keep their section.
-    pub(crate) fn close(self) {
-        if self.section != 0 {
-            // SAFETY: the section is the region's.
-            unsafe { CloseHandle(core::ptr::without_provenance_mut(self.section)) };
+    pub(crate) fn get(&self) -> Pages {
+        Pages { section: self.section.load(Ordering::Relaxed), offset: self.offset.load(Ordering::Relaxed) }
+    }
+
+    /// Only the thread that has the region calls this. The views of the previous pages keep their section.
+    pub(crate) fn set(&self, pages: Pages) {
+        self.offset.store(pages.offset, Ordering::Relaxed);
+        let previous = self.section.swap(pages.section, Ordering::Relaxed);
+        if previous != 0 {
+            // SAFETY: the section is the region's, and no copy of its pages will be made.
+            unsafe { CloseHandle(core::ptr::without_provenance_mut(previous)) };
         }
-    }
-
-    /// What has to be kept of them.
-    pub(crate) const fn words(self) -> [usize; 2] {
-        [self.section, self.offset]
     }
 }
 

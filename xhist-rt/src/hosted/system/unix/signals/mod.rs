@@ -25,4 +25,7 @@ use fault::FaultCheck;
 /// Lets `check` see each store first that the memory refused. Comes before the program installs a handler.
 pub(crate) fn catch_faults(check: FaultCheck) {
     catch(libc::SIGSEGV, check);
+    // A store to reserved addresses is a violation of their protection there.
+    #[cfg(target_vendor = "apple")]
+    catch(libc::SIGBUS, check);
 }
