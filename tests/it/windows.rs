@@ -6,8 +6,15 @@ use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
 
 use crate::zoo::{program, zoo};
 
-pub const CASES: &[Case] =
-    &[Case::needing("histories_are_read_as_on_linux", &[Need::Long, Need::Wine], same_text)];
+mod recorder;
+
+pub const CASES: &[Case] = &[
+    Case::needing("histories_are_read_as_on_linux", &[Need::Long, Need::Wine], same_text),
+    Case::needing("a_panic_has_the_answer_of_linux", &[Need::Long, Need::Wine], recorder::same_answer),
+    Case::needing("each_end_of_a_program_is_in_the_history", &[Need::Long, Need::Wine], recorder::ends),
+    Case::needing("a_terminated_program_leaves_every_statement", &[Need::Long, Need::Wine], recorder::kills),
+    Case::needing("tests_end_as_without_the_recorder", &[Need::Long, Need::Wine], recorder::suites),
+];
 
 const TARGET: &str = "x86_64-pc-windows-gnu";
 
@@ -61,6 +68,11 @@ fn build(tree: &Tree) {
     for name in ["xhist-report.exe", "cargo-xhist.exe"] {
         std::fs::copy(built.join(name), tree.join(name)).expect("copied");
     }
+    add_library(tree);
+}
+
+/// What wine lacks, beside the programs.
+fn add_library(tree: &Tree) {
     tree.write("random.c", RANDOM);
     let compiler = Run::new("x86_64-w64-mingw32-gcc-posix", tree.path());
     compiler.args("-shared -o bcryptprimitives.dll random.c -ladvapi32").succeed();

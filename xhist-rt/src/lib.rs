@@ -57,7 +57,7 @@ pub use recorder::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, 
 pub use recorder::{RING_SIZE, export, export_earlier, interrupt, last};
 pub use recorder::{flush, get_block, get_byte, start, stop};
 
-#[cfg(all(feature = "std", not(unix)))]
+#[cfg(all(feature = "std", not(any(unix, windows))))]
 compile_error!(
-    "the `std` feature of xhist-rt needs a Unix system; without it the bare-metal ring works anywhere"
+    "the `std` feature of xhist-rt needs Unix or Windows; without it the bare-metal ring works anywhere"
 );

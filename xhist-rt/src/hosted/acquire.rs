@@ -17,7 +17,7 @@ use crate::hosted::slots::{
 };
 use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::shared_state::claim_longest_vacant;
-use crate::hosted::system::{sys, thread};
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{Track, TrackPtr};
 use crate::hosted::timing::stamp;
 use crate::hosted::words::{HostedHeader, WordsWriter};
@@ -61,7 +61,7 @@ fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
     owner::set_owner();
     match file::get() {
         Some(opened) => {
-            let is_there = opened.file.move_region(place_in_file(number, config), region, false);
+            let is_there = region.move_to(opened.file, place_in_file(number, config), false);
             slot.home.put(is_there.then_some(opened.number));
             if !is_there {
                 count_missing();
@@ -207,7 +207,7 @@ unsafe fn lay_out_header(header: *mut HostedHeader, number: usize, config: &Conf
         (*header).tid = sys::tid();
         (*header).start_time = clock::ticks();
         (*header).start_wall = sys::wall_nanos();
-        thread::name(&mut (*header).name, (*header).tid == (*header).pid);
+        sys::thread_name(&mut (*header).name);
         (*header).set_clock_hz(stamp::clock_hz(clock::rate()));
     }
 }

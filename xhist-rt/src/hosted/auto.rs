@@ -6,10 +6,15 @@
 
 #[cfg(feature = "auto")]
 use crate::hosted::init::Init;
-#[cfg(feature = "auto")]
 use crate::hosted::setup::config::Config;
+use qs_core::ring::Status;
+
 use crate::hosted::setup::settings::SWITCH;
-use crate::hosted::system::sys;
+use crate::hosted::setup::spectra_file;
+use crate::hosted::slots::spectra;
+use crate::hosted::system::{Callbacks, sandbox, set_callbacks, sys};
+use crate::hosted::timing::ticker;
+use crate::hosted::{setup, threads};
 
 extern "C" fn start() {
     // The recorder is switched off, for example in a compiler that loads a procedural macro that contains it.
@@ -19,19 +24,45 @@ extern "C" fn start() {
     // This comes here and not at the first statement, which may run in a signal handler.
     sys::stay_loaded();
     // Two processes must not write the same file, whatever a program sets up.
-    sys::at_fork_in_child(crate::hosted::threads::on_fork_in_child);
+    set_callbacks(&CALLBACKS);
     crate::hosted::slots::spare::on_no_memory(crate::trace::report_no_memory);
     crate::hosted::threads::set_up_handlers();
     // This comes before the program asks for the handler of the signal.
-    crate::hosted::system::signals::catch(libc::SIGSEGV, crate::hosted::system::mirror::on_fault);
+    sys::catch_faults(crate::hosted::system::mirror::on_fault);
     #[cfg(feature = "auto")]
     if Config::get().is_some_and(|config| config.on) {
         Init::new().no_signal().install();
     }
 }
 
-/// The loader calls the functions in this section before `main`.
-#[used]
-#[cfg_attr(target_os = "macos", unsafe(link_section = "__DATA,__mod_init_func"))]
-#[cfg_attr(not(target_os = "macos"), unsafe(link_section = ".init_array"))]
-static START: extern "C" fn() = start;
+static CALLBACKS: Callbacks = Callbacks {
+    on_fork_in_child: threads::on_fork_in_child,
+    on_death: || {
+        if let Some(header) = threads::own() {
+            header.set_status(Status::Killed);
+        }
+    },
+    check_for_fork: || {
+        if setup::owner::is_unseen_child() {
+            sys::keeping_errno(|| threads::on_fork_in_child());
+        }
+    },
+    restrict,
+    number_for_thread: || if spectra_file::is_open() { spectra::origin() } else { 0 },
+    on_thread: spectra::set_parent,
+    on_process: |pid| spectra_file::note_start(pid, spectra::origin()),
+};
+
+/// The program enters a sandbox, or forbids the processor's counter.
+fn restrict(is_filter: bool, is_counter_forbidden: bool) {
+    // The set-up makes many calls.
+    let _ = Config::get();
+    if is_filter && sandbox::enter() {
+        ticker::leave_out_calls();
+    }
+    if is_counter_forbidden {
+        setup::clock::forbid();
+    }
+}
+
+sys::before_main!(start);

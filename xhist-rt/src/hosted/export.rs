@@ -32,9 +32,7 @@ pub extern "C" fn xhist_write() {
         sys::keeping_errno(|| match WriteLock::take() {
             Attempt::Acquired(lock) => lock.write(fd),
             Attempt::Nested => {}
-            Attempt::Never => {
-                trace::noticed(Severity::Sw2, Code::LINK_LOST, u64::from(libc::EBUSY.unsigned_abs()))
-            }
+            Attempt::Never => trace::noticed(Severity::Sw2, Code::LINK_LOST, sys::BUSY),
         });
     }
 }

@@ -38,7 +38,7 @@ impl Default for Init {
 impl Init {
     /// The defaults: SIGUSR1, a line under a panic message, rings where the environment says.
     pub fn new() -> Init {
-        Init { signal: Some(libc::SIGUSR1), has_panic_line: true, file: None }
+        Init { signal: sys::EXPORT_SIGNAL, has_panic_line: true, file: None }
     }
 
     /// Calls [`xhist_write`](super::xhist_write) at this signal.
@@ -80,8 +80,7 @@ impl Init {
         if FILE.value().is_some() {
             done = file::get().is_some() || config.is_none_or(|config| !config.on);
         } else if let Some(path) = self.file {
-            use std::os::unix::ffi::OsStrExt;
-            done = late_file::move_to_file(path.as_os_str().as_bytes());
+            done = late_file::move_to_file(path.as_os_str().as_encoded_bytes());
         }
         if let Some(signal) = self.signal {
             done &= sys::on_signal(signal, export::on_signal);

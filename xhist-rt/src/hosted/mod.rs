@@ -24,10 +24,6 @@ mod rings;
 pub(crate) mod setup;
 pub(crate) mod slots;
 pub(crate) mod slow_path;
-#[allow(unsafe_code)]
-mod spawn;
-#[allow(unsafe_code)]
-mod syscall;
 pub(crate) mod system;
 mod task;
 #[allow(unsafe_code)]

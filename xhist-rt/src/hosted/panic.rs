@@ -10,7 +10,6 @@ use super::setup::file;
 use super::setup::settings::FILE;
 use super::slots::foreign;
 use super::slow_path::append_record;
-#[cfg(target_os = "linux")]
 use super::system::backtrace::Backtrace;
 use super::threads;
 use super::track::act::count_lost_words;
@@ -60,13 +59,8 @@ fn append(location: Option<&Location<'_>>) {
         PanicSite::new(location.file(), location.line(), location.column())
     });
     let mut payload = [0; MOST_PANIC];
-    #[cfg(target_os = "linux")]
-    let len = {
-        let frames = Backtrace::here();
-        site.write(0, frames.program, frames.addresses(), &mut payload)
-    };
-    #[cfg(not(target_os = "linux"))]
-    let len = site.write(0, 0, &[], &mut payload);
+    let frames = Backtrace::here();
+    let len = site.write(0, frames.program, frames.addresses(), &mut payload);
     let mut bytes = [0; RECORD];
     bytes[1] = RECORD_BASE + ids::EVENT;
     bytes[HEAD..HEAD + MOST_PANIC].copy_from_slice(&payload);

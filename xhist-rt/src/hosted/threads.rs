@@ -12,8 +12,8 @@ use crate::hosted::executed::ExecutedBitmap;
 use crate::hosted::setup::config::{self, Config, Frames, Time};
 use crate::hosted::setup::{clock, file, owner, trigger_state};
 use crate::hosted::slots::{self, ENDED, EXECUTED, SLOTS, Slot, foreign, spare, spectra};
-use crate::hosted::system::signals::{LaneUser, set_lane_user};
-use crate::hosted::system::{sys, thread};
+use crate::hosted::system::lanes::{LaneUser, set_lane_user};
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{ThisThread, TrackPtr};
 use crate::hosted::timing::{stamp, ticker};
 use crate::hosted::track::events::{self, Append};
@@ -77,7 +77,7 @@ pub(crate) fn attach() -> bool {
         if config.on {
             spare::report_no_memory(&config);
             // The value is not null, because for null the system would call nothing.
-            thread::call_at_end(on_thread_exit, core::ptr::without_provenance_mut(1));
+            sys::call_at_end(on_thread_exit, core::ptr::without_provenance_mut(1));
         }
         return false;
     };

@@ -13,7 +13,7 @@ use core::sync::atomic::Ordering::{Acquire, Relaxed, Release, SeqCst};
 use core::sync::atomic::{AtomicBool, AtomicU32, AtomicU64};
 
 use crate::hosted::setup::settings::CLOCK;
-use crate::hosted::system::sys;
+use crate::hosted::system::{counter, sys};
 
 /// Nanoseconds in a second.
 const SECOND: u64 = 1_000_000_000;
@@ -56,9 +56,9 @@ impl ClockReading {
     /// The fastest of several readings, because a thread may lose its processor during one.
     fn now() -> ClockReading {
         let read = || {
-            let before = sys::counter();
+            let before = counter::counter();
             let nanos = sys::nanos();
-            let width = sys::counter().saturating_sub(before);
+            let width = counter::counter().saturating_sub(before);
             ClockReading { ticks: before + width / 2, nanos, width }
         };
         let (first, second, third) = (read(), read(), read());
@@ -83,7 +83,7 @@ pub(crate) fn choose() {
         forbid();
     }
     let is_allowed = !is_forbidden() && !CLOCK.is(&["monotonic"]);
-    let is_counter = is_allowed && sys::has_steady_counter() && is_trusted_by_kernel();
+    let is_counter = is_allowed && counter::has_steady_counter() && is_trusted_by_kernel();
     IS_COUNTER.store(is_counter, Relaxed);
     IS_DIRECT.store(is_counter && !IS_REPLACED.load(Relaxed), Relaxed);
     if is_counter {
@@ -91,7 +91,7 @@ pub(crate) fn choose() {
         START[0].store(start.ticks, Relaxed);
         START[1].store(start.nanos, Relaxed);
     }
-    let known = if is_counter { sys::counter_rate() } else { SECOND as u32 };
+    let known = if is_counter { counter::counter_rate() } else { SECOND as u32 };
     RATE.store(known, Relaxed);
     NEXT.store(if known == 0 { 0 } else { u64::MAX }, Relaxed);
 }
@@ -155,7 +155,7 @@ pub(crate) fn forbid() {
 /// The time now.
 #[inline(always)]
 pub(crate) fn ticks() -> u64 {
-    if is_direct() { sys::counter() } else { ticks_otherwise() }
+    if is_direct() { counter::counter() } else { ticks_otherwise() }
 }
 
 #[inline(never)]
@@ -165,7 +165,7 @@ fn ticks_otherwise() -> u64 {
         let passed = u128::from(sys::coarse_nanos().saturating_sub(coarse));
         return ticks + (passed * u128::from(RATE.load(Relaxed)) / u128::from(SECOND)) as u64;
     }
-    if is_counter() { sys::counter() } else { sys::nanos() }
+    if is_counter() { counter::counter() } else { sys::nanos() }
 }
 
 /// The ticks of the clock per second. The first call waits some microseconds, until two readings are far enough

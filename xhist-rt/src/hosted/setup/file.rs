@@ -8,12 +8,12 @@ use qs_core::ring;
 
 use crate::hosted::setup::settings::{self, EVER, FILE};
 use crate::hosted::setup::spectra_file;
-use crate::hosted::system::cut;
 use crate::hosted::system::mapped::Mapped;
 use crate::hosted::system::message;
 use crate::hosted::system::message::Shown;
-use crate::hosted::system::ring_file::{Content, FirstBytes, NoFile, Refusal, RingFile, may_be_replaced};
+use crate::hosted::system::refusal::{Content, FirstBytes, NoFile, Refusal};
 use crate::hosted::system::sys;
+use crate::hosted::system::sys::{RingFile, may_be_replaced};
 
 /// Length of the longest path of a ring file, with a zero behind it.
 const PATH_LEN: usize = 1024;
@@ -56,7 +56,7 @@ pub(crate) fn is_closed() -> bool {
 /// prints the reason on standard error. `by_setting`: the environment made the request, not the program.
 pub(crate) fn open(pattern: &[u8], by_setting: bool) -> Option<&'static Opened> {
     let mut asked = Path::new();
-    if !pattern.starts_with(b"/") {
+    if !sys::is_absolute(pattern) {
         asked.push_working_directory(pattern.len());
     }
     let directory = asked.len;
@@ -80,7 +80,7 @@ fn open_asked(asked: &Path, directory: usize, by_setting: bool, in_child: bool) 
         }
         let number = known.unwrap_or_else(|| NEXT.fetch_add(1, Ordering::Relaxed));
         let opened = Opened { file, number, asked: asked.clone(), directory, path: path.clone(), by_setting };
-        if OPENED.set(opened) { Ok(()) } else { Err(Refusal::System(libc::ENOMEM)) }
+        if OPENED.set(opened) { Ok(()) } else { Err(Refusal::NoMemory) }
     });
     if let Err(refusal) = created {
         refuse(pattern, by_setting, &path, refusal);
@@ -167,14 +167,15 @@ impl Display for Refusal {
             Refusal::TooLong => return write!(f, "the path is longer than {} bytes", PATH_LEN - 1),
             Refusal::NoRoom => "there is no room for a ring",
             Refusal::Closed => "the program has closed its descriptor",
-            Refusal::System(libc::ENOENT) => "its directory does not exist",
-            Refusal::System(libc::ENOTDIR) => "a part of the path is not a directory",
-            Refusal::System(libc::EACCES | libc::EPERM) => "permission denied",
-            Refusal::System(libc::EROFS) => "the file system is read-only",
-            Refusal::System(libc::ENAMETOOLONG) => "its name is too long",
-            Refusal::System(libc::ENOSPC | libc::EDQUOT) => "no space is left",
-            Refusal::System(libc::EMFILE | libc::ENFILE) => "too many files are open",
-            Refusal::System(libc::ELOOP) => "too many symbolic links",
+            Refusal::NoDirectory => "its directory does not exist",
+            Refusal::NotADirectory => "a part of the path is not a directory",
+            Refusal::Permission => "permission denied",
+            Refusal::ReadOnly => "the file system is read-only",
+            Refusal::NameTooLong => "its name is too long",
+            Refusal::NoSpace => "no space is left",
+            Refusal::TooManyFiles => "too many files are open",
+            Refusal::TooManyLinks => "too many symbolic links",
+            Refusal::NoMemory => "there is no memory",
             Refusal::System(error) => return write!(f, "error {error} of the system"),
         })
     }
@@ -195,7 +196,7 @@ fn judge(begin: &FirstBytes) -> Content {
 pub(crate) fn forget() -> Option<&'static Opened> {
     let of_parent = get();
     OPENED.forget();
-    cut::forget_all();
+    sys::forget_cuts();
     spectra_file::forget();
     of_parent.inspect(|opened| opened.file.close())
 }

@@ -6,8 +6,7 @@ use core::sync::atomic::{AtomicU32, Ordering};
 use qs_core::ring::process_start::ProcessStart;
 
 use crate::hosted::system::mapped::Mapped;
-use crate::hosted::system::ring_file::RingFile;
-use crate::hosted::system::sys;
+use crate::hosted::system::sys::{self, RingFile};
 
 static OPENED: Mapped<RingFile> = Mapped::new();
 /// The process whose file it is.
@@ -27,25 +26,10 @@ pub(crate) fn is_open() -> bool {
 pub(crate) fn open(ring_file: &CStr) {
     let (path, len) = beside(ring_file.to_bytes());
     let Ok(path) = CStr::from_bytes_with_nul(&path[..len]) else { return };
-    let flags =
-        libc::O_WRONLY | libc::O_CREAT | libc::O_APPEND | libc::O_TRUNC | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: the path is a C string.
-    let low = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
-    if low < 0 {
-        return;
-    }
-    // Programs expect the low descriptors to be free.
-    // SAFETY: this function has just opened the descriptor.
-    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200) };
-    if high >= 0 {
-        // SAFETY: this function has opened the descriptor, and continues with its copy.
-        unsafe { libc::close(low) };
-    }
-    let fd = if high < 0 { low } else { high };
-    if let Some((device, inode)) = sys::identity(fd) {
+    if let Some(file) = RingFile::open_to_append(path) {
         PROCESS.store(sys::pid(), Ordering::Relaxed);
         // Without memory for it, threads keep no spectra.
-        let _ = OPENED.set(RingFile { fd, device, inode });
+        let _ = OPENED.set(file);
         // The parent may not be recorded, or not know which of its threads started this process.
         append(&ProcessStart { pid: sys::pid(), parent: sys::parent(), thread: 0 }.bytes());
     }
@@ -58,11 +42,10 @@ pub(crate) fn note_start(pid: u32, thread: u32) {
     }
 }
 
-/// Appends the bytes of one record, in one call of the system, so that those of several threads do not mix.
+/// Appends the bytes of one record.
 pub(crate) fn append(bytes: &[u8]) {
-    // The program may have closed the descriptor and opened another file.
-    if let Some(file) = OPENED.get().filter(|file| file.is_open()) {
-        sys::keeping_errno(|| sys::write_all(file.fd, bytes.as_ptr(), bytes.len()));
+    if let Some(file) = OPENED.get() {
+        file.append(bytes);
     }
 }
 

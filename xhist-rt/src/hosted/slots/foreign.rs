@@ -8,7 +8,7 @@ use std::sync::atomic::{AtomicI32, AtomicU64, Ordering::Relaxed};
 
 use crate::hosted::setup::clock;
 use crate::hosted::slots::{SLOTS, Slot, made};
-use crate::hosted::system::{sandbox, signals, sys};
+use crate::hosted::system::{sandbox, sys};
 
 /// Signals with such handlers: bit n - 1 for signal n. The bits stay set, because the entries of such a handler stay.
 static FOUND: AtomicU64 = AtomicU64::new(0);
@@ -24,7 +24,7 @@ const SIGNALS: i32 = 64;
 pub(crate) fn look() {
     LOOKED.store(clock::ticks(), Relaxed);
     // There may be another ring now.
-    publish(if sandbox::is_on() { 0 } else { signals::foreign_handlers() });
+    publish(if sandbox::is_on() { 0 } else { sys::foreign_handlers() });
 }
 
 /// [`look`], unless it was done a moment ago.
@@ -41,7 +41,7 @@ pub(crate) fn look_if_due() {
 pub(crate) fn look_at_one() {
     let signal = 1 + NEWEST.fetch_add(1, Relaxed).rem_euclid(SIGNALS);
     let is_known = FOUND.load(Relaxed) >> (signal - 1) & 1 == 1;
-    if !is_known && !sandbox::is_on() && sys::keeping_errno(|| signals::is_foreign(signal)) {
+    if !is_known && !sandbox::is_on() && sys::keeping_errno(|| sys::is_foreign(signal)) {
         publish(1 << (signal - 1));
     }
 }

@@ -39,7 +39,6 @@ std::thread_local! {
 }
 
 /// The spectrum number of this thread, or of the nearest thread above it that has one; 0 = none.
-#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder calls it"))]
 pub(crate) fn origin() -> u32 {
     match NUMBER.get() {
         0 => PARENT.get(),
@@ -55,7 +54,6 @@ pub(crate) fn note_fork() {
 }
 
 /// Sets the number of the thread that started the calling one.
-#[cfg_attr(feature = "portable", allow(dead_code, reason = "only `pthread_create` of the recorder calls it"))]
 pub(crate) fn set_parent(number: u32) {
     PARENT.set(number);
 }

@@ -11,7 +11,7 @@ use crate::hosted::setup::config::Config;
 use crate::hosted::setup::file::Opened;
 use crate::hosted::system::mirror::Region;
 use crate::hosted::system::shared_state::{Fact, Home, Numbers, Published, SlotOwner};
-use crate::hosted::system::{sys, thread};
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{Handlers, Track, TrackPtr};
 use crate::hosted::words::HostedHeader;
 use crate::value::types;
@@ -184,7 +184,7 @@ impl Slot {
     /// writer continues unchanged.
     pub(crate) fn move_to(&self, opened: &Opened, config: &Config) -> bool {
         let Some(region) = self.region() else { return false };
-        let is_moved = opened.file.move_region(place_in_file(self.number(), config), region, true);
+        let is_moved = region.move_to(opened.file, place_in_file(self.number(), config), true);
         self.home.put(is_moved.then_some(opened.number));
         is_moved
     }
@@ -192,7 +192,7 @@ impl Slot {
     /// Has `function` called when the calling thread ends. Returns false if that is not possible; then
     /// [`Slot::check_for_end`] detects the end.
     pub(crate) fn notice_end(&self, function: extern "C" fn(*mut core::ffi::c_void)) -> bool {
-        let is_noticed = thread::call_at_end(function, self.header.get().cast());
+        let is_noticed = sys::call_at_end(function, self.header.get().cast());
         if !is_noticed {
             self.watched.store(sys::tid(), Ordering::Release);
         }

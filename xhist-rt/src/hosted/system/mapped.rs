@@ -53,12 +53,12 @@ impl ForkMark {
         if !core::ptr::eq(self.0.word(), unmarked) {
             return;
         }
-        let Some(page) = map_wiped_on_fork() else { return };
+        let Some(page) = sys::map_wiped_on_fork() else { return };
         // SAFETY: the page has room for the word, and no other thread has its address.
         let is_in_use = self.0.mark(unmarked, page.cast(), |page| unsafe { &*page });
         if !is_in_use {
-            // SAFETY: another thread was faster, so no other thread has the address of this page.
-            unsafe { libc::munmap(page.cast(), sys::page_size()) };
+            // Another thread was faster.
+            sys::unmap_wiped(page);
         }
     }
 
@@ -78,20 +78,4 @@ impl ForkMark {
         // SAFETY: the pointer is that of a static, or of a page that stays mapped once it is in use.
         unsafe { &*self.0.word() }
     }
-}
-
-fn map_wiped_on_fork() -> Option<*mut u8> {
-    #[cfg(target_os = "linux")]
-    {
-        let len = sys::page_size();
-        let page = sys::map_anonymous(len)?;
-        // SAFETY: this function has just mapped the page, which is unused.
-        unsafe {
-            if libc::madvise(page.cast(), len, libc::MADV_WIPEONFORK) == 0 {
-                return Some(page);
-            }
-            libc::munmap(page.cast(), len);
-        }
-    }
-    None
 }

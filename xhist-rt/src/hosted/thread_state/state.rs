@@ -5,7 +5,7 @@ use core::ops::Range;
 use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
-use crate::hosted::system::signals::{LANES, Lanes};
+use crate::hosted::system::lanes::{LANES, Lanes};
 use crate::hosted::words::{Place, WordsWriter};
 
 /// What a thread knows of its ring. In the program's image `cursor` is [`SCRATCH`] and all else is zero.

@@ -11,7 +11,7 @@
 //! behind, the next unit is not zero, and nothing is noted.
 //!
 //! It exists while two or more threads are registered. The C library does not know it: it has no thread-local
-//! storage, makes system calls only through [`raw`], and handles no signal. An access behind the end of a ring file
+//! storage, makes system calls only through [`helper`], and handles no signal. An access behind the end of a ring file
 //! that was cut would raise one, so the ticker lets the kernel read and write rings.
 
 use core::cell::UnsafeCell;
@@ -22,8 +22,9 @@ use core::sync::atomic::{AtomicBool, AtomicPtr, AtomicU32, AtomicU64, AtomicUsiz
 use qs_core::ring as layout;
 
 use crate::hosted::setup::{clock, config};
+use crate::hosted::system::helper_types::{NotStarted, Piece};
 use crate::hosted::system::shared_state::{Helped, Sleeper, Visitor};
-use crate::hosted::system::{raw, sandbox, sys};
+use crate::hosted::system::{counter, helper, sandbox, sys};
 use crate::hosted::words::HostedHeader;
 
 /// Threads in slots from this one on are not watched.
@@ -153,7 +154,7 @@ pub(crate) fn unregister(slot: usize) {
     };
     loop {
         let who = LOOKING.load(Ordering::Acquire);
-        if !is_in_use(who) || !raw::is_alive(who) {
+        if !is_in_use(who) || !helper::is_alive(who) {
             break;
         }
         sys::sleep(20_000);
@@ -176,10 +177,6 @@ pub(crate) fn on_roll_over() {
 
 /// The program enters a sandbox: ends the ticker, and waits until no thread makes calls for it. From now on threads are
 /// stamped at full chunks, and no pauses are noted.
-#[cfg_attr(
-    feature = "portable",
-    allow(dead_code, reason = "only `prctl` and `syscall` of the recorder call it")
-)]
 pub(crate) fn leave_out_calls() {
     let (nanos, times) = PATIENCE;
     ring_bell();
@@ -215,7 +212,7 @@ fn wake() {
 #[cold]
 fn ring_bell() {
     BELL.fetch_add(1, Ordering::Release);
-    raw::wake(&BELL);
+    helper::wake(&BELL);
 }
 
 /// Whether the ticker's stack is free.
@@ -224,7 +221,7 @@ fn wait_for_end() -> bool {
     for _ in 0..times {
         match TID.load(Ordering::Acquire) {
             0 => return true,
-            tid => raw::wait(&TID, tid, Some(nanos)),
+            tid => helper::wait(&TID, tid, Some(nanos)),
         };
     }
     TID.load(Ordering::Acquire) == 0
@@ -232,7 +229,7 @@ fn wait_for_end() -> bool {
 
 #[cold]
 fn start() {
-    if !raw::HAS_THREADS || sandbox::is_on() {
+    if !helper::HAS_THREADS || sandbox::is_on() {
         return HELPED.failed(true);
     }
     // The previous ticker may still be ending.
@@ -248,24 +245,24 @@ fn start() {
     }
     // SAFETY: the memory has that length and stays mapped. The previous ticker has left it, and `Helped` lets only
     // one thread start a ticker. `run` and what it calls use no thread-local storage.
-    if let Err(error) = unsafe { raw::start(stack.add(STACK), &TID, run) } {
-        HELPED.failed(error != libc::EAGAIN);
+    if let Err(error) = unsafe { helper::start(stack.add(STACK), &TID, run) } {
+        HELPED.failed(matches!(error, NotStarted::ForGood));
     }
 }
 
 /// The code of the ticker. Even without optimisation it must not call a library, panic, or need a large stack.
 extern "C" fn run() -> ! {
-    raw::set_name(b"xhist\0\0\0\0\0\0\0\0\0\0\0");
+    helper::set_name(b"xhist\0\0\0\0\0\0\0\0\0\0\0");
     let own = TID.load(Ordering::Relaxed);
     let mut quiet = 0;
     loop {
         let bell = BELL.load(Ordering::Acquire);
         if sandbox::is_on() {
             HELPED.failed(true);
-            raw::exit();
+            helper::exit();
         }
         if HELPED.is_over() {
-            raw::exit();
+            helper::exit();
         }
         quiet = if look_at_all(own) { 0 } else { quiet + 1 };
         let mut nanos = Some(PERIOD_NANOS);
@@ -278,11 +275,11 @@ extern "C" fn run() -> ! {
                 nanos = None;
             }
         }
-        let can_wait = raw::wait(&BELL, bell, nanos);
+        let can_wait = helper::wait(&BELL, bell, nanos);
         SLEEPER.get_up();
         if !can_wait {
             HELPED.failed(true);
-            raw::exit();
+            helper::exit();
         }
     }
 }
@@ -326,8 +323,8 @@ fn now() -> u64 {
     match clock::is_counter() {
         // Nothing is noted then.
         _ if is_silent() => 0,
-        true => sys::counter(),
-        false => raw::clock_nanos(),
+        true => counter::counter(),
+        false => helper::clock_nanos(),
     }
 }
 
@@ -401,8 +398,8 @@ impl Watched {
             // SAFETY: the ring lives as `register` demands, and its readers expect such stores: they skip a pause
             // whose second half is incomplete.
             unsafe {
-                raw::put(pause + PAUSE / 2, [0, 0]);
-                raw::put(pause, [offset as u64 + 1, note.since]);
+                helper::put(pause + PAUSE / 2, [0, 0]);
+                helper::put(pause, [offset as u64 + 1, note.since]);
             }
             self.pauses.store(count, Ordering::Relaxed);
             self.is_noted.store(true, Ordering::Relaxed);
@@ -426,10 +423,10 @@ struct Notes {
     notes: [Note; BATCH],
     /// The units at the cursors, and their addresses.
     units: [u16; BATCH],
-    cursors: [raw::Piece; BATCH],
+    cursors: [Piece; BATCH],
     /// The words to write, and their addresses.
     times: [[u64; 2]; BATCH],
-    pauses: [raw::Piece; BATCH],
+    pauses: [Piece; BATCH],
     /// The first thread with a note in this tick, and the first one without room: 0 for all, and for none.
     from: u64,
     next: u64,
@@ -473,7 +470,8 @@ impl Notes {
     fn put(&mut self) {
         let (mut from, mut len) = (0, 0);
         while from < self.len && !self.is_refused && !is_silent() {
-            let Ok(read) = raw::units(&self.cursors[from..self.len], &mut self.units[from..self.len]) else {
+            let Ok(read) = helper::units(&self.cursors[from..self.len], &mut self.units[from..self.len])
+            else {
                 self.is_refused = true;
                 break;
             };
@@ -493,7 +491,7 @@ impl Notes {
         let mut from = 0;
         while from < len && !self.is_refused && !is_silent() {
             // SAFETY: the rings live as `register` demands, and their readers expect such stores.
-            match unsafe { raw::put_all(&self.pauses[from..len], &self.times[from..len]) } {
+            match unsafe { helper::put_all(&self.pauses[from..len], &self.times[from..len]) } {
                 Ok(put) => from += put + 1,
                 Err(_) => self.is_refused = true,
             }

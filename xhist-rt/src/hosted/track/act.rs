@@ -9,7 +9,8 @@ use qs_core::record::EventKind;
 use crate::hosted::acquire;
 use crate::hosted::setup::{config, trigger_state};
 use crate::hosted::slots::{self, spare};
-use crate::hosted::system::{mirror, sys};
+use crate::hosted::system::scratch::{self, give_back_scratch};
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{SCRATCH, TAKEN, ThisThread, Track, TrackPtr};
 use crate::hosted::timing::pace::{self, Pace};
 use crate::hosted::timing::stamp;
@@ -30,7 +31,7 @@ pub(crate) fn continue_at(thread: ThisThread, Place { cursor, limit }: Place, pa
 
 /// Scratch memory for a thread whose cursor is there now.
 pub(crate) fn scratch(cursor: *mut u8) -> Place {
-    let scratch = mirror::scratch_again(cursor).unwrap_or_else(mirror::scratch);
+    let scratch = scratch::scratch_again(cursor).unwrap_or_else(scratch::scratch);
     Place { cursor: scratch.cursor, limit: scratch.limit }
 }
 
@@ -71,14 +72,14 @@ pub(crate) fn count_lost_words() {
 /// Counts the words that this thread, which has no ring, has written in scratch memory up to its cursor.
 pub(crate) fn count_lost_words_to(cursor: *mut u8) {
     if !config::is_off() && !trigger_state::is_stopped() {
-        spare::count_lost(mirror::words_in_scratch(cursor));
+        spare::count_lost(scratch::words_in_scratch(cursor));
     }
 }
 
 /// Takes the track from this thread, which then is as at its start: its next check looks for a track.
 pub(crate) fn detach() {
     let thread = ThisThread::get();
-    mirror::give_back_scratch(thread.cursor());
+    give_back_scratch(thread.cursor());
     thread.reset();
 }
 
@@ -195,7 +196,7 @@ fn act_slow(
         true => use_scratch(thread),
         false => {
             if is_elsewhere {
-                mirror::give_back_scratch(found);
+                give_back_scratch(found);
             }
             continue_at(thread, track.place, if track.is_lane { Pace::Checks } else { pace });
         }

@@ -11,8 +11,9 @@ use super::act::{begin_again, count_lost_words_to, scratch};
 use crate::hosted::acquire::new_lane;
 use crate::hosted::setup::trigger_state;
 use crate::hosted::slots::{self, spare};
-use crate::hosted::system::signals::{LANES, Lanes, WriteRange, frontier, settle_lanes};
-use crate::hosted::system::{mirror, sys};
+use crate::hosted::system::lanes::{LANES, Lanes, WriteRange, frontier, settle_lanes};
+use crate::hosted::system::scratch::give_back_scratch;
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{Handlers, TAKEN, ThisThread, Track, TrackPtr, is_off};
 use crate::hosted::timing::stamp;
 
@@ -182,7 +183,7 @@ fn keep_words(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
         Some(track) if is_moved && !track.is_parked => take_over(track, cursor),
         Some(_) => {}
     }
-    mirror::give_back_scratch(cursor);
+    give_back_scratch(cursor);
 }
 
 /// Copies a handler's words into this track from where a ring of the parent process was. No words follow them, and the

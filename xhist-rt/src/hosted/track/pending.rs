@@ -3,7 +3,7 @@
 use qs_core::ring::{NAME_LEN, Status};
 
 use super::handlers;
-use crate::hosted::system::{sys, thread};
+use crate::hosted::system::sys;
 use crate::hosted::thread_state::{Panic, Pending, ThisThread, TrackPtr};
 use crate::hosted::words::HostedHeader;
 
@@ -90,7 +90,7 @@ fn take_back(track: TrackPtr) {
 fn read_name(track: TrackPtr) {
     let mut name = [0; NAME_LEN];
     let header = track.writer.header();
-    thread::name(&mut name, header.tid == header.pid);
+    sys::thread_name(&mut name);
     set_name(header, name);
     handlers::each_lane(|lane| set_name(lane.writer.header(), name));
 }

@@ -327,7 +327,7 @@ fn cost() {
                     let limit = start.addr() + BYTES - 4096;
                     (&raw mut hot.limit).write_volatile(limit);
                     hot.shared.write_volatile(limit);
-                    std::hint::black_box((sys::counter(), on_roll_over()));
+                    std::hint::black_box((counter::counter(), on_roll_over()));
                 }
                 for word in 0..3 {
                     cursor.add(word).write((round as u16) | 1);

@@ -7,11 +7,13 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicBool, AtomicIsize, AtomicU32, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
+use super::catch;
 use super::entries::foreign_handlers;
-use super::lane::LANES;
-use super::{LaneUser, Lanes, WriteRange, catch, frontier, set_lane_user, settle_lanes};
-use crate::hosted::system::mirror;
+use crate::hosted::system::lanes::{
+    LANES, LaneUser, Lanes, WriteRange, frontier, set_lane_user, settle_lanes,
+};
 use crate::hosted::system::mirror::Region;
+use crate::hosted::system::{mirror, scratch};
 
 /// Bytes of a ring.
 const SIZE: usize = 8 << 20;
@@ -41,7 +43,7 @@ static LANE_USER: LaneUser = LaneUser {
     open: |level, interrupted| {
         let thread = thread().expect("a thread with lanes");
         thread.opened.fetch_add(1, Ordering::Relaxed);
-        if mirror::scratch_again(interrupted).is_none() {
+        if scratch::scratch_again(interrupted).is_none() {
             // SAFETY: the cursor is in a ring with zeros behind the words.
             thread.last.set((level, unsafe { frontier(interrupted) }));
         }

@@ -18,9 +18,8 @@ use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use crate::hosted::setup::spectra_file;
-use crate::hosted::slots::spectra;
-use crate::hosted::system::weak::weak;
+use crate::hosted::system::callbacks::callbacks;
+use crate::hosted::system::sys::weak::weak;
 
 /// What a thread runs. The recorder only jumps to it.
 type Routine = extern "C" fn(*mut c_void) -> *mut c_void;
@@ -99,7 +98,7 @@ unsafe extern "C" fn create(
     argument: *mut c_void,
 ) -> c_int {
     let Some(real) = real() else { return libc::EAGAIN };
-    let parent = if spectra_file::is_open() { spectra::origin() } else { 0 };
+    let parent = callbacks().map_or(0, |callbacks| (callbacks.number_for_thread)());
     let start = match parent {
         0 => null_mut(),
         // SAFETY: has no conditions.
@@ -144,10 +143,10 @@ unsafe extern "C" fn spawn<const BY_NAME: bool>(
         let real = transmute::<*mut c_void, Spawn>(real);
         real(started, file, actions, attributes, arguments, environment)
     };
-    if error == 0 && spectra_file::is_open() {
+    if let (0, Some(callbacks)) = (error, callbacks()) {
         // SAFETY: the call has just written the process id.
         let pid = unsafe { *started }.cast_unsigned();
-        spectra_file::note_start(pid, spectra::origin());
+        (callbacks.on_process)(pid);
     }
     error
 }
@@ -198,7 +197,9 @@ unsafe extern "C" fn begin(start: *mut Start, next: *mut Next) {
         next.write(read);
         parent
     };
-    spectra::set_parent(parent);
+    if let Some(callbacks) = callbacks() {
+        (callbacks.on_thread)(parent);
+    }
 }
 
 #[cfg(test)]

@@ -6,16 +6,26 @@
 //! all state. No other table can contradict it, not even in a `vfork` child, after `SA_RESETHAND`, or when threads
 //! race.
 //!
-//! [`lane`] moves the cursor to a lane and back. [`fault`] lets the recorder see a fault of the processor first. All
+//! [`lanes`](crate::hosted::system::lanes) moves the cursor to a lane and back. [`fault`] lets the recorder see a fault of the processor first. All
 //! functions are safe to call from a signal handler.
 
 mod actions;
 mod calls;
+pub(crate) mod context;
 mod entries;
 mod fault;
-mod lane;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use entries::{catch, foreign_handlers, is_foreign};
-pub(crate) use lane::{LANES, LaneUser, Lanes, WriteRange, frontier, set_lane_user, settle_lanes};
+pub(super) use entries::catch;
+pub(crate) use entries::{foreign_handlers, is_foreign};
+
+use fault::FaultCheck;
+
+/// Lets `check` see each store first that the memory refused. Comes before the program installs a handler.
+pub(crate) fn catch_faults(check: FaultCheck) {
+    catch(libc::SIGSEGV, check);
+    // A store to reserved addresses is a violation of their protection there.
+    #[cfg(target_vendor = "apple")]
+    catch(libc::SIGBUS, check);
+}

@@ -10,7 +10,7 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use super::actions::real;
 use super::entries::{kept, to_kernel, to_program};
-use crate::hosted::system::weak::weak;
+use crate::hosted::system::sys::weak::weak;
 
 /// Signals that interrupt system calls after `siginterrupt`: bit n - 1 for signal n.
 static INTERRUPTING: AtomicU64 = AtomicU64::new(0);

@@ -14,17 +14,14 @@
 use core::arch::naked_asm;
 use core::ffi::{c_int, c_long, c_ulong};
 
-use crate::hosted::setup::config::Config;
-use crate::hosted::setup::{clock, owner};
-use crate::hosted::system::weak::weak;
-use crate::hosted::system::{sandbox, sys};
-use crate::hosted::threads;
-use crate::hosted::timing::ticker;
+use crate::hosted::system::callbacks::callbacks;
+use crate::hosted::system::sys::errors::keeping_errno;
+use crate::hosted::system::sys::weak::weak;
 
 /// The kernel returned 0, as it does in a forked child.
 extern "C" fn returned_zero() -> c_long {
-    if owner::is_unseen_child() {
-        sys::keeping_errno(|| threads::on_fork_in_child());
+    if let Some(callbacks) = callbacks() {
+        (callbacks.check_for_fork)();
     }
     0
 }
@@ -50,16 +47,9 @@ extern "C" fn before_sandbox(number: c_long, operation: c_ulong, argument: c_ulo
     if !is_filter && !is_counter_forbidden {
         return;
     }
-    sys::keeping_errno(|| {
-        // The set-up makes many calls.
-        let _ = Config::get();
-        if is_filter && sandbox::enter() {
-            ticker::leave_out_calls();
-        }
-        if is_counter_forbidden {
-            clock::forbid();
-        }
-    });
+    if let Some(callbacks) = callbacks() {
+        keeping_errno(|| (callbacks.restrict)(is_filter, is_counter_forbidden));
+    }
 }
 
 /// # Safety

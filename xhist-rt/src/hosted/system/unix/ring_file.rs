@@ -3,80 +3,64 @@
 use core::ffi::{CStr, c_int, c_void};
 use core::sync::atomic::{AtomicI32, AtomicU64, Ordering};
 
-use crate::hosted::system::cut::{report_loss, watch, watch_regions};
-use crate::hosted::system::mirror::Region;
-use crate::hosted::system::sys::{errno, identity, identity_of, stat_by, user, with_signals_blocked};
+use super::cut::{report_loss, watch, watch_regions};
+use super::errors::{errno, keeping_errno};
+use super::files::{identity, identity_of, stat_by, write_all};
+use super::masks::with_signals_blocked;
+use super::process::user;
+use crate::hosted::system::refusal::{Content, FirstBytes, NoFile, Refusal};
 
 /// A file opened for rings, and the identity of the file that its descriptor refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct RingFile {
-    pub(crate) fd: c_int,
-    pub(crate) device: u64,
-    pub(crate) inode: u64,
+    pub(super) fd: c_int,
+    device: u64,
+    inode: u64,
 }
 
-/// The reason why a name gives no ring file.
-#[derive(Clone, Copy)]
-pub(crate) enum NoFile {
-    /// Another process has its rings in it.
-    Held,
-    /// Its content must be kept.
-    Kept,
-    /// It cannot be used.
-    Refused(Refusal),
+/// Replaces a new descriptor by a high one: programs expect the low ones to be free, and some close them all.
+fn high_copy(low: c_int) -> c_int {
+    // SAFETY: the caller has just opened the descriptor.
+    let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200) };
+    if high < 0 {
+        return low;
+    }
+    // SAFETY: the caller has opened the descriptor, and continues with its copy.
+    unsafe { libc::close(low) };
+    high
 }
-
-/// The reason why a file cannot be used.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Refusal {
-    /// The last part of the name is a symbolic link, which may point anywhere.
-    Link,
-    Directory,
-    /// A device, a pipe, a socket.
-    NotAFile,
-    /// It has other content.
-    Foreign,
-    /// Its owner could read the recorded data.
-    OtherOwner,
-    /// Other processes have their rings in it.
-    InUse,
-    /// The path is longer than the buffer for it.
-    TooLong,
-    /// The disk is full, or the file must not grow.
-    NoRoom,
-    /// The program has closed its descriptor, as a daemon closes all descriptors.
-    Closed,
-    /// An error of the system.
-    System(c_int),
-}
-
-/// The kind of content that a file has, derived from its first bytes.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Content {
-    /// Rings that may be overwritten, or nothing.
-    Free,
-    /// Rings that must be kept.
-    Kept,
-    /// Anything else.
-    Foreign,
-}
-
-/// The first bytes of a file that is not empty.
-pub(crate) type FirstBytes = [u8; 128];
 
 impl RingFile {
+    /// Opens an empty file to append to.
+    pub(crate) fn open_to_append(path: &CStr) -> Option<RingFile> {
+        let flags = libc::O_WRONLY
+            | libc::O_CREAT
+            | libc::O_APPEND
+            | libc::O_TRUNC
+            | libc::O_NOFOLLOW
+            | libc::O_CLOEXEC;
+        // SAFETY: the path is a C string.
+        let low = unsafe { libc::open(path.as_ptr(), flags, 0o600) };
+        if low < 0 {
+            return None;
+        }
+        let fd = high_copy(low);
+        identity(fd).map(|(device, inode)| RingFile { fd, device, inode })
+    }
+
+    /// Appends the bytes in one call of the system, so that those of several threads do not mix. The program may have closed
+    /// the descriptor and opened another file.
+    pub(crate) fn append(self, bytes: &[u8]) {
+        if self.is_open() {
+            keeping_errno(|| write_all(self.fd, bytes.as_ptr(), bytes.len()));
+        }
+    }
+
     /// Opens and empties the file, unless another process has its rings in it or `judge` finds other content. Only
     /// its owner may read it. All checks use the opened file, so no other file can replace it meanwhile.
     pub(crate) fn create(path: &CStr, judge: fn(&FirstBytes) -> Content) -> Result<RingFile, NoFile> {
         let (low, is_new) = open_for_rings(path).map_err(NoFile::Refused)?;
-        // Programs expect the low descriptors to be free, and some close them all.
-        // SAFETY: this function has just opened the descriptor.
-        let high = unsafe { libc::fcntl(low, libc::F_DUPFD_CLOEXEC, 200) };
-        let fd = if high < 0 { low } else { high };
-        if fd != low {
-            // SAFETY: this function has opened the descriptor, and continues with its copy.
-            unsafe { libc::close(low) };
-        }
+        let fd = high_copy(low);
         let claimed = claim(fd, is_new, judge);
         if claimed.is_err() {
             // SAFETY: this function has opened the descriptor and returns no copy of it.
@@ -98,13 +82,12 @@ impl RingFile {
         keeps: bool,
         frames_at: usize,
     ) -> bool {
+        let access = libc::PROT_READ | libc::PROT_WRITE;
+        let flags = libc::MAP_SHARED | libc::MAP_FIXED;
         // SAFETY: the memory is a mapping of the recorder. The new mapping has the same content.
         let put = || unsafe {
-            let access = libc::PROT_READ | libc::PROT_WRITE;
-            let flags = libc::MAP_SHARED | libc::MAP_FIXED;
-            let offset = offset as libc::off_t;
-            (!keeps || libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset) == len as isize)
-                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset)
+            (!keeps || self.write_at(offset, memory, len))
+                && libc::mmap(memory.cast::<c_void>(), len, access, flags, self.fd, offset as libc::off_t)
                     != libc::MAP_FAILED
         };
         let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
@@ -121,20 +104,18 @@ impl RingFile {
         RingFile { fd, device, inode }
     }
 
-    /// [`RingFile::map_over`] for a region: reserves its bytes at `offset` and replaces its memory with them, mirrors
-    /// included. With `keeps` they get the content of the region, otherwise zeros.
+    /// Writes what the memory has to this offset.
     ///
-    /// Only this thread may use the region. Its signals are blocked meanwhile.
-    pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
-        let (memory, len) = (region.header(), region.len());
-        // SAFETY: the region has these bytes.
-        let copy = || unsafe { libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t) };
-        let put = || (!keeps || copy() == len as isize) && region.put_file(self.fd, offset);
-        let is_mapped = self.reserve(offset, len) && with_signals_blocked(put);
-        if is_mapped {
-            watch_regions(grow_again);
-        }
-        is_mapped
+    /// # Safety
+    /// The memory has `len` bytes.
+    pub(crate) unsafe fn write_at(self, offset: u64, memory: *const u8, len: usize) -> bool {
+        // SAFETY: the caller's memory has these bytes.
+        unsafe { libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t) == len as isize }
+    }
+
+    /// The regions that are part of this file stay usable if it is cut.
+    pub(crate) fn watch_regions(self) {
+        watch_regions(grow_again);
     }
 
     /// Makes sure that the file has these bytes, in case another process has cut it. Returns false if that is not
@@ -177,7 +158,7 @@ impl RingFile {
 
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
     /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
-    fn reserve(self, offset: u64, len: usize) -> bool {
+    pub(crate) fn reserve(self, offset: u64, len: usize) -> bool {
         let was_cut = LATEST.file().is_same(self) && LATEST.is_cut() == Some(true);
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {
@@ -270,6 +251,21 @@ fn grow_again(fills_holes: bool) -> Option<bool> {
     (!is_shorter && !fills_holes || file.reserve_bytes(0, len)).then_some(is_shorter)
 }
 
+/// The reason for an error number.
+fn refusal(error: c_int) -> Refusal {
+    match error {
+        libc::ENOENT => Refusal::NoDirectory,
+        libc::ENOTDIR => Refusal::NotADirectory,
+        libc::EACCES | libc::EPERM => Refusal::Permission,
+        libc::EROFS => Refusal::ReadOnly,
+        libc::ENAMETOOLONG => Refusal::NameTooLong,
+        libc::ENOSPC | libc::EDQUOT => Refusal::NoSpace,
+        libc::EMFILE | libc::ENFILE => Refusal::TooManyFiles,
+        libc::ELOOP => Refusal::TooManyLinks,
+        error => Refusal::System(error),
+    }
+}
+
 /// Opens a file for rings, and returns whether it is new. It only opens regular files, because opening a device or a
 /// pipe has effects.
 fn open_for_rings(path: &CStr) -> Result<(c_int, bool), Refusal> {
@@ -280,23 +276,23 @@ fn open_for_rings(path: &CStr) -> Result<(c_int, bool), Refusal> {
         return Ok((made, true));
     }
     if errno() != libc::EEXIST {
-        return Err(Refusal::System(errno()));
+        return Err(refusal(errno()));
     }
     // SAFETY: the path is a C string, and `stat` is writable.
-    let stat = stat_by(|stat| unsafe { libc::lstat(path.as_ptr(), stat) }).map_err(Refusal::System)?;
+    let stat = stat_by(|stat| unsafe { libc::lstat(path.as_ptr(), stat) }).map_err(refusal)?;
     check_kind(&stat)?;
     // SAFETY: the path is a C string.
     match unsafe { libc::open(path.as_ptr(), flags) } {
         fd if fd >= 0 => Ok((fd, false)),
         // The file has become a link since the check.
         _ if errno() == libc::ELOOP => Err(Refusal::Link),
-        _ => Err(Refusal::System(errno())),
+        _ => Err(refusal(errno())),
     }
 }
 
 /// Locks and empties an open file for the rings of this process, if the file may hold them.
 fn claim(fd: c_int, is_new: bool, judge: fn(&FirstBytes) -> Content) -> Result<RingFile, NoFile> {
-    let system = |error| NoFile::Refused(Refusal::System(error));
+    let system = |error| NoFile::Refused(refusal(error));
     // SAFETY: `stat` is writable.
     let stat = stat_by(|stat| unsafe { libc::fstat(fd, stat) }).map_err(system)?;
     check_kind(&stat).map_err(NoFile::Refused)?;

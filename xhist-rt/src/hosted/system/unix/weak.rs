@@ -29,7 +29,7 @@ macro_rules! weak {
                 concat!(".type ", stringify!($name), ",%function"),
                 ".p2align 4",
                 concat!(stringify!($name), ":"),
-                $crate::hosted::system::weak::jump!(),
+                $crate::hosted::system::sys::weak::jump!(),
                 concat!(".size ", stringify!($name), ", . - ", stringify!($name)),
                 ".popsection",
                 sym $inner,

@@ -27,7 +27,10 @@ mod linux {
     use core::ffi::{c_int, c_void};
     use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
-    use crate::hosted::system::{mirror, sandbox, signals, sys};
+    use crate::hosted::system::sys::memory::{map_anonymous, page_size};
+    use crate::hosted::system::sys::messages::write_to_stderr;
+    use crate::hosted::system::sys::signals;
+    use crate::hosted::system::{mirror, sandbox};
 
     /// The largest number of watched mappings: one for each ring, and the bitmap.
     const MAX_MAPPINGS: usize = 1100;
@@ -65,7 +68,7 @@ mod linux {
     /// a bitmap has no frames.
     pub(crate) fn watch(start: *mut u8, len: usize, frames_at: usize, grow: Grow) {
         if let Some(mapping) = MAPPINGS.get(COUNT.fetch_add(1, Ordering::Relaxed)) {
-            mapping.len.store(len.next_multiple_of(sys::page_size()), Ordering::Relaxed);
+            mapping.len.store(len.next_multiple_of(page_size()), Ordering::Relaxed);
             mapping.frames_at.store(frames_at, Ordering::Relaxed);
             mapping.start.store(start.addr(), Ordering::Release);
         } else {
@@ -77,7 +80,7 @@ mod linux {
     /// Watches the regions of [`mirror`] that are part of a file.
     pub(crate) fn watch_regions(grow: Grow) {
         GROW.store(grow as usize, Ordering::Release);
-        PAGE_SIZE.store(sys::page_size(), Ordering::Relaxed);
+        PAGE_SIZE.store(page_size(), Ordering::Relaxed);
         signals::catch(libc::SIGBUS, on_bus_error);
     }
 
@@ -138,7 +141,7 @@ mod linux {
     /// Prints a text once. It is not formatted, because the handler may have a small stack.
     fn report(is_reported: &AtomicBool, text: &[u8]) {
         if !is_reported.swap(true, Ordering::Relaxed) {
-            sys::write_to_stderr(text);
+            write_to_stderr(text);
         }
     }
 
@@ -170,7 +173,7 @@ mod linux {
         let Some(mapping) = mapping_of(address) else { return false };
         let offset = start - mapping.start.load(Ordering::Relaxed);
         let frames_at = mapping.frames_at.load(Ordering::Relaxed).clamp(offset, offset + page) - offset;
-        let Some(memory) = sys::map_anonymous(page) else { return false };
+        let Some(memory) = map_anonymous(page) else { return false };
         // SAFETY: this function has just mapped the new page. It replaces a page of a mapping of the recorder, and
         // other threads see either the old or the new one.
         unsafe {

@@ -13,7 +13,10 @@ use core::ptr::null_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::actions::{Entry, kernel_action, set_kernel_action};
-use crate::hosted::system::sys;
+use crate::hosted::system::sys::errors::keeping_errno;
+use crate::hosted::system::sys::masks::all_but_faults;
+#[cfg(any(target_os = "linux", target_os = "android"))]
+use crate::hosted::system::sys::threads::tid;
 
 /// Checks the address of a fault and its `si_code`. Returns whether the instruction may run again. A signal that was sent
 /// has a code of at most 0, and no address.
@@ -86,7 +89,7 @@ pub(super) fn mask_of(signal: c_int) -> Option<u64> {
 pub(super) fn block_others(signal: c_int, action: &mut libc::sigaction) {
     if check_of(signal).is_some() {
         MASKS[signal as usize].store(bits_of(&action.sa_mask), Ordering::Relaxed);
-        action.sa_mask = sys::all_but_faults();
+        action.sa_mask = all_but_faults();
     }
 }
 
@@ -154,7 +157,7 @@ pub(crate) fn is_default(handler: usize) -> bool {
 unsafe fn is_repaired(check: FaultCheck, info: *mut libc::siginfo_t) -> bool {
     // SAFETY: the caller passes the kernel's description.
     let (code, address) = unsafe { ((*info).si_code, (*info).si_addr().addr()) };
-    sys::keeping_errno(|| check(code, address)) && code > 0
+    keeping_errno(|| check(code, address)) && code > 0
 }
 
 /// [`is_repaired`] where the kernel has called `entry` for a handler of the program. If it is false, the mask is the
@@ -178,7 +181,7 @@ pub(crate) unsafe fn is_taken(
     }
     if !is_taken {
         // SAFETY: the caller passes the kernel's context.
-        sys::keeping_errno(|| unsafe { set_program_mask(signal, context) });
+        keeping_errno(|| unsafe { set_program_mask(signal, context) });
     }
     is_taken
 }
@@ -186,7 +189,7 @@ pub(crate) unsafe fn is_taken(
 /// For a handler that runs once: keeps it if the recorder has taken the signal, and otherwise lets it be the last.
 #[cold]
 fn settle_once(signal: c_int, entry: usize, is_info: bool, is_taken: bool) {
-    sys::keeping_errno(|| {
+    keeping_errno(|| {
         // The kernel has already carried out `SA_RESETHAND`. It keeps the flags.
         let is_reset = |action: &libc::sigaction| {
             action.sa_sigaction == libc::SIG_DFL && action.sa_flags & libc::SA_RESETHAND != 0
@@ -216,7 +219,7 @@ unsafe extern "C" fn default_action<const FLAGS: usize>(
     if check_of(signal).is_some_and(|check| unsafe { is_repaired(check, info) }) {
         return;
     }
-    sys::keeping_errno(|| {
+    keeping_errno(|| {
         if let Some(mut action) = kernel_action(signal) {
             to_program(&mut action);
             action.sa_sigaction = libc::SIG_DFL;
@@ -245,7 +248,7 @@ fn is_sent(signal: c_int, code: c_int) -> bool {
 fn send_again(signal: c_int, info: *mut libc::siginfo_t) {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: the kernel has written the description itself.
-    if unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), sys::tid(), signal, info) } == 0 {
+    if unsafe { libc::syscall(libc::SYS_rt_tgsigqueueinfo, libc::getpid(), tid(), signal, info) } == 0 {
         return;
     }
     let _ = info;

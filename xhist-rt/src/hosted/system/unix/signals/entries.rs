@@ -8,7 +8,8 @@ use core::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 
 use super::actions::{Entry, kernel_action, set_kernel_action};
 use super::fault::{self, FaultCheck};
-use super::lane;
+use crate::hosted::system::lanes;
+use crate::hosted::system::sys::errors::keeping_errno;
 
 /// The largest number of handlers of each kind.
 const EACH: usize = 128;
@@ -24,8 +25,8 @@ struct Call {
     context: *mut c_void,
     /// The place of the handler.
     place: usize,
-    frame: lane::HandlerFrame,
-    entered: Option<lane::Entered>,
+    frame: lanes::HandlerFrame,
+    entered: Option<lanes::Entered>,
 }
 
 #[cfg(all(not(feature = "portable"), target_os = "linux", target_arch = "x86_64"))]
@@ -154,7 +155,7 @@ mod cpu {
     any(target_arch = "x86_64", target_arch = "aarch64")
 )))]
 mod cpu {
-    use super::{Call, Entry, after, before, c_int, c_void, lane};
+    use super::{Call, Entry, after, before, c_int, c_void, lanes};
 
     pub(crate) unsafe extern "C" fn entry<const PLACE: usize>(
         signal: c_int,
@@ -162,7 +163,7 @@ mod cpu {
         context: *mut c_void,
     ) {
         let mut call =
-            Call { signal, info, context, place: PLACE, frame: lane::HandlerFrame::new(), entered: None };
+            Call { signal, info, context, place: PLACE, frame: lanes::HandlerFrame::new(), entered: None };
         // SAFETY: the kernel passes the signal's description and context. The program has installed a function of
         // this type, or of fewer arguments.
         unsafe {
@@ -233,8 +234,8 @@ unsafe extern "C" fn before(call: *mut Call) -> usize {
         {
             return 0;
         }
-        (&raw mut (*call).frame).write(lane::HandlerFrame::new());
-        (&raw mut (*call).entered).write(lane::enter(&mut (*call).frame, info, context));
+        (&raw mut (*call).frame).write(lanes::HandlerFrame::new());
+        (&raw mut (*call).entered).write(lanes::enter(&mut (*call).frame, info.cast(), context));
         HANDLERS[place].load(Ordering::Acquire)
     }
 }
@@ -245,7 +246,7 @@ unsafe extern "C" fn before(call: *mut Call) -> usize {
 /// [`before`] got the same call, on this thread.
 unsafe extern "C" fn after(call: *mut Call) {
     // SAFETY: the caller passes the call of `before`, which has set these fields.
-    unsafe { lane::leave(&(*call).frame, (*call).entered.take()) };
+    unsafe { lanes::leave(&(*call).frame, (*call).entered.take()) };
 }
 
 /// The entry for a handler; `None` if all places are in use.
@@ -363,7 +364,7 @@ pub(crate) fn is_foreign(signal: c_int) -> bool {
 
 /// All signals with such handlers: bit n - 1 for signal n.
 pub(crate) fn foreign_handlers() -> u64 {
-    crate::hosted::system::sys::keeping_errno(|| {
+    keeping_errno(|| {
         (1..=64).filter(|signal| is_foreign(*signal)).fold(0, |mask, signal| mask | 1 << (signal - 1))
     })
 }

@@ -13,7 +13,9 @@ use core::sync::atomic::{AtomicPtr, Ordering, compiler_fence};
 
 use qs_core::record::words;
 
-use crate::hosted::system::{mirror, sys};
+use crate::hosted::system::scratch::{ScratchRange, scratch_again};
+use crate::hosted::system::sys;
+use crate::hosted::system::sys::context::{interrupted_stack, is_readable, signal_stack};
 
 /// Number of levels of handlers that have a lane, and so the largest number of lanes of a thread.
 pub(crate) const LANES: usize = 8;
@@ -125,7 +127,7 @@ pub(crate) struct Entered {
 /// in another way.
 pub(crate) unsafe fn enter(
     frame: &mut HandlerFrame,
-    info: *mut libc::siginfo_t,
+    info: *mut c_void,
     context: *mut c_void,
 ) -> Option<Entered> {
     let user = lane_user()?;
@@ -143,7 +145,7 @@ pub(crate) unsafe fn enter(
             let level = (&raw const (*lanes).level).read_volatile();
             if level == LEVELS {
                 let interrupted = Some(words.read_volatile());
-                let scratch = mirror::ScratchRange::fallback();
+                let scratch = ScratchRange::fallback();
                 set(words, WriteRange { cursor: scratch.cursor, limit: scratch.limit });
                 return Some(Entered { words, lanes, level, interrupted });
             }
@@ -181,7 +183,7 @@ pub(crate) unsafe fn enter(
                     (user.set_aside)(true);
                     (&raw mut (*own).lane).write_volatile(NO_LANE);
                 });
-                let scratch = mirror::ScratchRange::fallback();
+                let scratch = ScratchRange::fallback();
                 WriteRange { cursor: scratch.cursor, limit: null_mut() }
             };
             set(words, lane);
@@ -252,7 +254,7 @@ unsafe fn settle(user: &LaneUser, words: *mut WriteRange, lanes: *mut Lanes, sta
             }
             let mut interrupted = (&raw const (*own).interrupted).read_volatile();
             // The registers of the interrupted code are lost, but not the words that it wrote behind this cursor.
-            if mirror::scratch_again(interrupted.cursor).is_none() {
+            if scratch_again(interrupted.cursor).is_none() {
                 interrupted.cursor = frontier(interrupted.cursor);
             }
             interrupted.limit = null_mut();
@@ -325,62 +327,6 @@ fn is_gone(level: &Level, stack: usize) -> bool {
         ((level.frame as *const usize).read_volatile(), (level.info as *const [i32; 3]).read_volatile())
     };
     mark != level.mark || signal != level.signal
-}
-
-/// Whether there is memory at this address.
-fn is_readable(address: usize) -> bool {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        /// Bytes of the kernel's signal sets.
-        const SET: usize = 8;
-        let (no_such_way, set) = (-1isize, address & !7);
-        // SAFETY: the kernel reads the set, and then refuses the unknown operation.
-        let result = sys::keeping_errno(|| {
-            let nothing = null_mut::<c_void>();
-            // SAFETY: the kernel reads the set, and then refuses the unknown operation.
-            match unsafe { libc::syscall(libc::SYS_rt_sigprocmask, no_such_way, set, nothing, SET) } {
-                0 => 0,
-                _ => sys::errno(),
-            }
-        });
-        result != libc::EFAULT
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    {
-        let _ = address;
-        true
-    }
-}
-
-/// The stack pointer of the interrupted code, where the system shows it.
-///
-/// # Safety
-/// `context` is the kernel's.
-unsafe fn interrupted_stack(context: *mut c_void) -> Option<usize> {
-    #[cfg(all(target_os = "linux", target_arch = "x86_64"))]
-    // SAFETY: the caller passes the kernel's context.
-    return Some(unsafe {
-        (*context.cast::<libc::ucontext_t>()).uc_mcontext.gregs[libc::REG_RSP as usize] as usize
-    });
-    #[cfg(all(target_os = "linux", target_arch = "aarch64"))]
-    // SAFETY: the caller passes the kernel's context.
-    return Some(unsafe { (*context.cast::<libc::ucontext_t>()).uc_mcontext.sp as usize });
-    #[cfg(not(all(target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64"))))]
-    {
-        let _ = context;
-        None
-    }
-}
-
-/// The signal stack that contains an address; (0, 0) without one.
-///
-/// # Safety
-/// `context` is the kernel's.
-unsafe fn signal_stack(context: *mut c_void, address: usize) -> (usize, usize) {
-    // SAFETY: the caller passes the kernel's context, which describes the thread's signal stack.
-    let stack = unsafe { (*context.cast::<libc::ucontext_t>()).uc_stack };
-    let (start, end) = (stack.ss_sp.addr(), stack.ss_sp.addr().wrapping_add(stack.ss_size));
-    if (start..end).contains(&address) { (start, end) } else { (0, 0) }
 }
 
 /// The end of the words that begin at a cursor: the first unit with a byte that no word has.
