@@ -345,6 +345,13 @@ impl Machine {
         u32::from_str_radix(digits, 16).expect("a register").swap_bytes()
     }
 
+    /// Writes bytes into memory.
+    pub fn set_memory(&mut self, start: u32, bytes: &[u8]) {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let answer = self.ask(&format!("M{start:x},{:x}:{digits}", bytes.len()));
+        assert_eq!(answer, "OK", "memory at {start:#x}");
+    }
+
     /// Bytes of memory.
     pub fn memory(&mut self, start: u32, len: usize) -> Vec<u8> {
         let mut bytes = Vec::new();
