@@ -1,10 +1,17 @@
 //! What embedded developers have beside the core: a debug probe with RTT, an async executor, a clock, storage that outlives a reset.
 
+mod embassy;
 mod rtt;
 
 use xhist_tests::{Case, Need};
 
 const NEEDS: &[Need] = &[Need::Firmware];
 
-pub const CASES: &[Case] =
-    &[Case::needing("rtt_carries_the_stream_to_a_host_and_its_commands_back", NEEDS, rtt::over_tcp)];
+pub const CASES: &[Case] = &[
+    Case::needing("rtt_carries_the_stream_to_a_host_and_its_commands_back", NEEDS, rtt::over_tcp),
+    Case::needing(
+        "embassys_tasks_show_where_they_wait",
+        &[Need::Firmware, Need::Registry],
+        embassy::lost_wake_up,
+    ),
+];

@@ -2,12 +2,14 @@
 //! stream for a link. It shares the ring with the statements, and works without them.
 //!
 //! `config` is the compile-time configuration. `draft` composes a record, `filter` decides whether it is on, and `send`
-//! appends it to the ring. `dictionary`, `receive` and `probe` use these. `pump` serves a link, and `rtt` is one. Source: QS (QP 7.x).
+//! appends it to the ring. `dictionary`, `receive` and `probe` use these. `pump` serves a link, and `rtt` is one.
+//! `embassy` makes records of an executor's hooks. Source: QS (QP 7.x).
 
 mod config;
 mod dictionary;
 #[cfg_attr(not(feature = "trace"), allow(dead_code, reason = "nothing is put together"))]
 mod draft;
+pub mod embassy;
 mod filter;
 mod inbox;
 #[cfg(feature = "memory")]
