@@ -9,7 +9,8 @@ pub fn lost_wake_up() {
     let main = firmware.directory.join("src/main.rs");
     let take = line_of(&firmware.directory.join("src/mailbox.rs"), "poll_fn(");
     let (start, len) = firmware.ring();
-    let mut machine = firmware.start(&["-icount", "shift=6"]);
+    // In real time: counted instructions let its clock run ahead, and no probe takes as many records.
+    let mut machine = firmware.start(&[]);
     machine.ask("?");
     // A few turns: the ring still has the tasks' beginnings. Each turn is short, so that the ring does not overflow.
     let tasks = (0..200).find_map(|_| {

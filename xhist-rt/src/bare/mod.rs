@@ -1,8 +1,10 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
 //! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
-//! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
+//! interrupts, `cycles` the core's clock, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
+#[cfg(feature = "cycles")]
+mod cycles;
 mod draft;
 mod frame;
 mod header;
