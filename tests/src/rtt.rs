@@ -85,7 +85,11 @@ fn find(machine: &mut Machine, ram: u32, len: usize) -> Option<(RttChannel, RttC
         let mut channels = (0..count).map(|number| first + number * CHANNEL);
         channels.find_map(|address| {
             let [name, buffer, size] = words(machine, address);
-            (buffer != 0 && machine.memory(name, 6) == b"xhist\0").then_some(RttChannel { address, buffer, size })
+            (buffer != 0 && machine.memory(name, 6) == b"xhist\0").then_some(RttChannel {
+                address,
+                buffer,
+                size,
+            })
         })
     };
     let up = named(block + HEAD, ups).expect("an up-channel named xhist");
@@ -99,7 +103,12 @@ fn words<const N: usize>(machine: &mut Machine, address: u32) -> [u32; N] {
 }
 
 /// Moves what there is, both ways.
-fn exchange(machine: &mut Machine, host: &mut TcpStream, up: RttChannel, down: RttChannel) -> std::io::Result<()> {
+fn exchange(
+    machine: &mut Machine,
+    host: &mut TcpStream,
+    up: RttChannel,
+    down: RttChannel,
+) -> std::io::Result<()> {
     let [write, read] = words(machine, up.address + 12);
     let buffer = machine.memory(up.buffer, up.size as usize);
     let bytes = match write >= read {

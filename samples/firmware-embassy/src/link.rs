@@ -23,7 +23,7 @@ pub fn start() {
     let channels = rtt_init! {
         up: {
             0: { size: 256, mode: ChannelMode::NoBlockSkip, name: "Terminal" }
-            1: { size: 1024, mode: ChannelMode::NoBlockTrim, name: "xhist" }
+            1: { size: 4096, mode: ChannelMode::NoBlockTrim, name: "xhist" }
         }
         down: {
             0: { size: 16, name: "Terminal" }

@@ -5,7 +5,8 @@ use xhist_tests::{Run, Tree, other_cargo, report};
 pub fn program() {
     let tree = Tree::with_recorder("samples/qs-c");
     other_cargo("cargo", tree.path()).args("build --quiet").succeed();
-    let compile = "-Wall -Wextra -Werror -std=c99 main.c target/debug/libxhist_qs.a -lpthread -ldl -lm -o main";
+    let compile =
+        "-Wall -Wextra -Werror -std=c99 main.c target/debug/libxhist_qs.a -lpthread -ldl -lm -o main";
     Run::new("cc", tree.path()).args(compile).succeed();
     Run::new("sh", tree.path()).args("-c").arg("./main > stream.qs").succeed();
     let printed = report(tree.path()).args("qspy stream.qs").succeed().stdout;

@@ -46,6 +46,6 @@ pub fn cycles() {
     std::fs::write(firmware.directory.join("stamps.bin"), machine.memory(start, len)).expect("written");
     let json = report(&firmware.directory).args("stamps.bin --format json").succeed().stdout;
     let entries = json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let times: Vec<u64> = entries.filter_map(|entry| entry["time"].as_u64()).collect();
+    let times: Vec<u64> = entries.filter_map(|entry| entry["ticks"].as_u64()).collect();
     assert!(times.len() > 2 && times.is_sorted() && times.first() < times.last(), "{times:?}");
 }

@@ -40,7 +40,9 @@ mod counter {
     pub(super) fn now() -> u32 {
         let cycles: u32;
         // SAFETY: only reads a register, which machine mode has.
-        unsafe { core::arch::asm!("csrr {0}, mcycle", out(reg) cycles, options(nomem, nostack, preserves_flags)) };
+        unsafe {
+            core::arch::asm!("csrr {0}, mcycle", out(reg) cycles, options(nomem, nostack, preserves_flags))
+        };
         cycles
     }
 }

@@ -9,8 +9,8 @@
 //! all but the first of them are counted and not kept.
 
 use qs_core::inserted::{StatementNumber, WordWidth};
-use qs_core::record::{Statement, TaskMark};
 use qs_core::record::packed::{self, Page, WINDOW, step};
+use qs_core::record::{Statement, TaskMark};
 use qs_core::ring::{Folded, data_room};
 
 use super::draft::FrameDraft;
@@ -66,7 +66,8 @@ pub(crate) fn newest() -> Option<(u16, u16)> {
         let is_own = writer.is_open() && writer.interrupt == interrupt;
         let byte = memory::get(memory::index(writer.cursor).wrapping_sub(1));
         let number = writer.pages.get(usize::from(writer.place)).filter(|_| is_own)?;
-        let statement = page(*number).statement(byte).filter(|statement| TaskMark::of(*statement).is_none())?;
+        let statement =
+            page(*number).statement(byte).filter(|statement| TaskMark::of(*statement).is_none())?;
         Some((statement.file, statement.line))
     })
 }

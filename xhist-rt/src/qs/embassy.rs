@@ -21,7 +21,8 @@ const TASKS: usize = 32;
 const STEPS: u8 = 4;
 
 /// Tasks, by number less one.
-static KNOWN: Shared<[Known; TASKS]> = Shared::new([Known { task: 0, place: (0, 0), step: Step::New }; TASKS]);
+static KNOWN: Shared<[Known; TASKS]> =
+    Shared::new([Known { task: 0, place: (0, 0), step: Step::New }; TASKS]);
 /// The number of the task that runs or ran last.
 static NEWEST: AtomicU8 = AtomicU8::new(0);
 

@@ -129,7 +129,10 @@ mod tests {
     /// The only test of the channels, which are static.
     #[test]
     fn a_host_finds_the_block_and_moves_bytes_both_ways() {
-        assert_eq!((core::mem::offset_of!(ControlBlock, up), size_of::<Buffer>()), (24, 2 * size_of::<usize>() + 16));
+        assert_eq!(
+            (core::mem::offset_of!(ControlBlock, up), size_of::<Buffer>()),
+            (24, 2 * size_of::<usize>() + 16)
+        );
         let block = &_SEGGER_RTT;
         assert_eq!(block.mark[0].load(Relaxed), 0, "nothing is found before the first use");
         assert_eq!(write(&[7; 3 * UP]), UP - 1, "one byte stays free, and nothing waits");

@@ -2,8 +2,8 @@
 
 use core::mem::transmute;
 use core::ptr::null_mut;
-use core::sync::atomic::{AtomicPtr, AtomicU8};
 use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicPtr, AtomicU8};
 
 use qs_core::record::trace::Event;
 #[cfg(all(feature = "trace", feature = "std"))]
