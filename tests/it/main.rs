@@ -60,6 +60,7 @@ mod qs;
 mod qspy;
 mod readers;
 mod recorder;
+mod rtos;
 mod samples;
 mod select;
 mod send;
@@ -184,6 +185,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),
     ("firmware", firmware::CASES),
+    ("rtos", rtos::CASES),
     ("fleet", fleet::CASES),
     ("fuzz", fuzz::CASES),
     ("docs", docs::CASES),

@@ -14,6 +14,7 @@ mod port;
 mod project;
 mod reference;
 mod rings;
+mod rtt;
 mod run;
 mod share;
 pub mod structure;
@@ -28,7 +29,8 @@ pub use faults::{Fault, FaultEdit, FaultyCrate, FaultyLines};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
-    Board, CORTEX_M, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES, cargo_for_target, has_compiler,
+    Board, CORTEX_M, EMBASSY, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, VALUES, cargo_for_target,
+    has_compiler,
 };
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};
 pub use picture::{Screen, text_of_svg};
@@ -36,6 +38,7 @@ pub use port::free_port;
 pub use project::{Counts, history_of, test_counts};
 pub use reference::{Moment, Reference};
 pub use rings::{Recorded, recorded, tail};
+pub use rtt::RttServer;
 pub use run::{Done, Run, Started, append_times, processor_seconds, set_deadline};
 pub use share::{FileLine, Share};
 pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in, with_cache};

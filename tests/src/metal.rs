@@ -37,6 +37,9 @@ pub const RISC_V: Board = Board {
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
+/// A Cortex-M3 with embassy's executor.
+pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
+
 /// In place of features of the sample: its recorder has one ring, and keeps nothing across a reset.
 pub const ONE_RING: &str = "one-ring";
 /// The sample in function detail.
@@ -137,7 +140,7 @@ impl Firmware {
     pub fn sample(board: &'static Board, features: &str) -> Firmware {
         static BUILT: Mutex<BTreeMap<(&str, String), Firmware>> = Mutex::new(BTreeMap::new());
         let mut built = BUILT.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        built.entry((board.target, features.to_owned())).or_insert_with(|| build(board, features)).clone()
+        built.entry((board.sample, features.to_owned())).or_insert_with(|| build(board, features)).clone()
     }
 
     /// Runs it in QEMU until it ends by itself; what it prints, through semihosting or the UART.
@@ -343,6 +346,13 @@ impl Machine {
         let digits =
             all.get(usize::from(number) * 8..).and_then(|rest| rest.get(..8)).expect("the registers");
         u32::from_str_radix(digits, 16).expect("a register").swap_bytes()
+    }
+
+    /// Writes bytes into memory.
+    pub fn set_memory(&mut self, start: u32, bytes: &[u8]) {
+        let digits: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+        let answer = self.ask(&format!("M{start:x},{:x}:{digits}", bytes.len()));
+        assert_eq!(answer, "OK", "memory at {start:#x}");
     }
 
     /// Bytes of memory.

@@ -204,8 +204,8 @@ pub fn watch<T>(trigger: u16, after: u32, expected: Option<&'static str>, value:
     let _ = (trigger, after, expected, value);
 }
 
-/// An async task: one run of the body of an async function or block, for which an inserted variable holds it. 6 bytes, and
-/// nothing without the feature `trace` or without `std`.
+/// An async task: one run of the body of an async function or block, for which an inserted variable holds it. 6 bytes, on
+/// bare metal 2, and nothing without the feature `trace`.
 #[doc(hidden)]
 #[must_use]
 pub struct Task(crate::recorder::Task);

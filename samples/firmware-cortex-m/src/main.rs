@@ -9,11 +9,15 @@
 
 mod crit_section;
 mod event_handlers;
+#[cfg(feature = "field")]
+mod field;
 #[cfg(feature = "link")]
 mod link;
 #[cfg(any(feature = "fault", feature = "panic"))]
 mod mistakes;
 mod post_mortem;
+#[cfg(any(all(feature = "link", not(feature = "rtt")), feature = "field"))]
+mod uart;
 
 use core::hint::black_box;
 
@@ -27,6 +31,8 @@ enum State {
 
 #[entry]
 fn main() -> ! {
+    #[cfg(feature = "field")]
+    field::keep_earlier_run();
     post_mortem::report_earlier_run();
     event_handlers::install();
     #[cfg(feature = "link")]

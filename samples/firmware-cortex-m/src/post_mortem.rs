@@ -11,7 +11,7 @@ const LAST: usize = 16;
 
 /// Writes the ring of the run before the reset to a file of the host.
 pub fn report_earlier_run() {
-    #[cfg(feature = "watchdog")]
+    #[cfg(all(feature = "watchdog", not(feature = "field")))]
     {
         use semihosting::fs::File;
         use semihosting::io::Write;

@@ -281,7 +281,8 @@ impl<'a> RingEvents<'a> {
                 }
                 ring::Item::Task(mark, stamp) => {
                     let time = self.stamp(stamp);
-                    let item = Item { handlers: self.handlers(), ..Item::new(What::Task(mark), time) };
+                    let (interrupt, handlers) = (self.reader.interrupt(), self.handlers());
+                    let item = Item { interrupt, handlers, ..Item::new(What::Task(mark), time) };
                     return self.entry(gap, item, self.reader.item_position());
                 }
                 // Behind an entry that is not here.

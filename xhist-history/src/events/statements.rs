@@ -160,13 +160,17 @@ impl StreamThread {
         }
         let (mut steps, mut at) = (Steps::new(packed.page), 0);
         let (mut now, mut stamp) = (packed.time, (packed.time != 0).then_some(packed.time));
-        let mut statements = 0;
+        let (mut statements, mut has_steps) = (0, false);
         while let Some(step) = steps.next(packed.data, &mut at) {
+            has_steps |= matches!(step, Step::Statement(_) | Step::Value(_));
             match step {
-                Step::Statement(statement) => {
-                    statements += 1;
-                    self.statement(statement, steps.interrupt(), stamp.take(), give);
-                }
+                Step::Statement(statement) => match TaskMark::of(statement) {
+                    Some(mark) => self.task(mark, steps.interrupt(), stamp.take(), give),
+                    None => {
+                        statements += 1;
+                        self.statement(statement, steps.interrupt(), stamp.take(), give);
+                    }
+                },
                 Step::Time(ticks) => {
                     now = now.wrapping_add(ticks as u32);
                     stamp = Some(now);
@@ -176,7 +180,7 @@ impl StreamThread {
                 Step::Value(value) => give(values(value)),
             }
         }
-        if statements > 0 {
+        if has_steps {
             self.block(statements, 1, PAGES);
         }
     }
@@ -189,10 +193,7 @@ impl StreamThread {
             let statement = Numbers::default().statement(named).ok();
             let mark = statement.and_then(TaskMark::of);
             match (mark, statement) {
-                (Some(mark), _) => {
-                    let time = stamp.take().map(|stamp| self.clock.stamp(stamp));
-                    give(Item::new(What::Task(mark), time));
-                }
+                (Some(mark), _) => self.task(mark, 0, stamp.take(), give),
                 (None, Some(statement)) => self.statement(statement, 0, stamp.take(), give),
                 (None, None) => {
                     if let Named::Value(value) = named {
@@ -223,6 +224,11 @@ impl StreamThread {
     ) {
         self.newest.push(statement, interrupt);
         give(item(statement, interrupt, stamp.map(|stamp| self.clock.stamp(stamp))));
+    }
+
+    fn task(&mut self, mark: TaskMark, interrupt: u16, stamp: Option<u32>, give: &mut dyn FnMut(Item)) {
+        let time = stamp.map(|stamp| self.clock.stamp(stamp));
+        give(Item { interrupt, ..Item::new(What::Task(mark), time) });
     }
 
     fn block(&mut self, statements: usize, units: usize, most: usize) {

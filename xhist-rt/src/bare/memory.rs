@@ -43,12 +43,14 @@ static XHIST_RING: Memory =
 /// The ring that is written. Null until it is initialised.
 static CURRENT: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
 
-/// Initialises the ring at the first call.
+/// Initialises the ring at the first call. Returns whether this was the first one.
 #[inline(always)]
-pub(super) fn lay_out() {
-    if CURRENT.load(Relaxed).is_null() {
+pub(super) fn lay_out() -> bool {
+    let is_first = CURRENT.load(Relaxed).is_null();
+    if is_first {
         begin();
     }
+    is_first
 }
 
 pub(super) fn ring(number: usize) -> *mut Ring {

@@ -1,8 +1,10 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` is what the recorder keeps outside of the ring, `statement` and `value` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
-//! interrupts, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
+//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! interrupts, `cycles` the core's clock, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
+#[cfg(feature = "cycles")]
+mod cycles;
 mod draft;
 mod frame;
 mod header;
@@ -11,13 +13,13 @@ mod link;
 mod mask;
 mod memory;
 mod statement;
+mod task;
 mod value;
 mod writer;
 
 use qs_core::record::Statement;
 use qs_core::ring::{BARE_HEADER_LEN, Header, Item, Reader, frame_room};
 
-pub(crate) use crate::inert::NoTask as Task;
 pub use crate::inert::{Init, clear, init, stop_after, stop_on_record, xhist_logdev, xhist_write};
 pub(crate) use crate::value::types::add_build;
 pub use frame::flush;
@@ -25,7 +27,8 @@ pub use interrupt::interrupt;
 pub use link::{get_block, get_byte};
 pub use memory::RING_SIZE;
 use statement::record_at;
-pub(crate) use statement::{record, record as entry};
+pub(crate) use statement::{newest, record, record as entry};
+pub(crate) use task::RecordedTask as Task;
 pub(crate) use value::{own, target, target as reference};
 pub(crate) use writer::apply_filters;
 

@@ -9,15 +9,15 @@
 //! all but the first of them are counted and not kept.
 
 use qs_core::inserted::{StatementNumber, WordWidth};
-use qs_core::record::Statement;
 use qs_core::record::packed::{self, Page, WINDOW, step};
+use qs_core::record::{Statement, TaskMark};
 use qs_core::ring::{Folded, data_room};
 
 use super::draft::FrameDraft;
 use super::interrupt;
 use super::mask::{masked, masked_with};
 use super::memory::{self, MASK, RING_SIZE};
-use super::writer::{FAR, NONE, PAGES, TRIES, WRITER, Writer};
+use super::writer::{FAR, NONE, PAGES, TRIES, WRITER, Writer, with_any};
 
 /// Bytes of data in a frame.
 pub(super) const ROOM: usize = data_room(RING_SIZE);
@@ -56,6 +56,20 @@ fn key(page: u32) -> u32 {
 #[inline(always)]
 fn marked(word: u32) -> u32 {
     word | u32::from(interrupt::at_hand()) << 16
+}
+
+/// File and line of the newest statement, if the code that calls this ran it: not an interrupt, and no mark of a task.
+#[inline(never)]
+pub(crate) fn newest() -> Option<(u16, u16)> {
+    let interrupt = interrupt::number();
+    with_any(|writer| {
+        let is_own = writer.is_open() && writer.interrupt == interrupt;
+        let byte = memory::get(memory::index(writer.cursor).wrapping_sub(1));
+        let number = writer.pages.get(usize::from(writer.place)).filter(|_| is_own)?;
+        let statement =
+            page(*number).statement(byte).filter(|statement| TaskMark::of(*statement).is_none())?;
+        Some((statement.file, statement.line))
+    })
 }
 
 /// Records a statement that is about to run. Its number is that of a call with a long word, or with a short one.

@@ -77,9 +77,27 @@ pub(super) fn with<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
 /// [`with`] for callers that do not change the writer, or that handle drafts.
 #[inline(always)]
 pub(super) fn with_any<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
-    memory::lay_out();
+    if memory::lay_out() {
+        start_clock();
+    }
     with_laid_out(act)
 }
+
+/// Stamps come from the core's counter, unless the program has set a clock.
+#[cfg(feature = "cycles")]
+#[cold]
+fn start_clock() {
+    if let Some(time) = super::cycles::start() {
+        with_laid_out(|writer| {
+            writer.time.get_or_insert(time);
+            memory::set_time_width(4);
+        });
+    }
+}
+
+#[cfg(not(feature = "cycles"))]
+#[inline(always)]
+fn start_clock() {}
 
 /// [`with_any`] if the ring is known to be initialised.
 #[inline(always)]

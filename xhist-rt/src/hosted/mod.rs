@@ -38,6 +38,7 @@ pub(crate) mod words;
 pub(crate) use crate::hosted::fast_path::{entry, own, record, reference, target};
 pub(crate) use crate::hosted::slow_path::{append_record, at};
 pub(crate) use crate::hosted::task::RecordedTask as Task;
+pub(crate) use crate::inert::newest;
 pub use crate::inert::{RING_SIZE, export, export_earlier, interrupt, last};
 pub(crate) use crate::value::types::add_build;
 pub use export::{xhist_logdev, xhist_write};

@@ -2,12 +2,14 @@
 //! stream for a link. It shares the ring with the statements, and works without them.
 //!
 //! `config` is the compile-time configuration. `draft` composes a record, `filter` decides whether it is on, and `send`
-//! appends it to the ring. `dictionary`, `receive` and `probe` use these. Source: QS (QP 7.x).
+//! appends it to the ring. `dictionary`, `receive` and `probe` use these. `pump` serves a link, and `rtt` is one.
+//! `embassy` makes records of an executor's hooks. Source: QS (QP 7.x).
 
 mod config;
 mod dictionary;
 #[cfg_attr(not(feature = "trace"), allow(dead_code, reason = "nothing is put together"))]
 mod draft;
+pub mod embassy;
 mod filter;
 mod inbox;
 #[cfg(feature = "memory")]
@@ -15,7 +17,11 @@ mod inbox;
 mod memory;
 #[cfg(feature = "qutest")]
 mod probe;
+mod pump;
 mod receive;
+#[cfg(feature = "rtt")]
+#[allow(unsafe_code)]
+pub mod rtt;
 mod send;
 
 pub use qs_core::filter::{Objects, Records};
@@ -36,6 +42,7 @@ pub use inbox::Inbox;
 pub use memory::{Range, allow_memory};
 #[cfg(feature = "qutest")]
 pub use probe::test_probe;
+pub use pump::Pump;
 pub use receive::Channel;
 pub use send::{Info, assertion, exit, record, send, start, user, user_id};
 

@@ -32,7 +32,9 @@ pub use qs_core::record::trace::{
 pub use line::{LogLevel, line};
 #[cfg(all(feature = "trace", feature = "std"))]
 pub(crate) use logger::report_no_memory;
-pub use logger::{Logger, event, is_logged, logger, set_logger, to_ring};
+pub use logger::{
+    Logger, add_logger, event, is_logged, is_wanted, logger, set_logger, set_severities, to_ring,
+};
 pub(crate) use mask::set;
 pub use mask::{disable, enable, is_profiled, opcodes};
 #[cfg(feature = "trace")]
@@ -50,7 +52,7 @@ pub use shapes::{
 #[macro_export]
 macro_rules! trace_event {
     ($severity:ident, $code:expr $(; $($arg:expr),* $(,)? $(; $buffer:expr)?)?) => {
-        if $crate::trace::is_logged() {
+        if $crate::trace::is_wanted($crate::trace::Severity::$severity) {
             $crate::trace::exception(
                 $crate::trace::Severity::$severity,
                 $code,

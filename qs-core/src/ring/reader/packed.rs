@@ -2,7 +2,7 @@
 
 use crate::frame::{Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
 use crate::record::packed::{FrameRepetition, MAX_HEADER, PAGES, Packed, Step, Steps};
-use crate::record::{Statement, ids};
+use crate::record::{Statement, TaskMark, ids};
 
 use super::super::header::Header;
 use super::super::repetition::Repetition;
@@ -29,7 +29,7 @@ pub(super) struct PackedReader<'a> {
     shown: Shown,
     /// Position of the frame with the newest item.
     start: u64,
-    /// Number of statements and values in the open frame.
+    /// Number of statements, marks and values in the open frame.
     open_statements: u16,
     /// Number of bytes missing in the image that are not reported yet, and whether any were reported.
     cut: u64,
@@ -150,7 +150,7 @@ impl<'a> PackedReader<'a> {
                 continue;
             }
             match found {
-                PackedItem::Item(Item::Statement(..) | Item::Value(..))
+                PackedItem::Item(Item::Statement(..) | Item::Task(..) | Item::Value(..))
                     if self.start == self.shown.position && self.shown.statements > 0 =>
                 {
                     self.shown.statements -= 1;
@@ -247,7 +247,11 @@ impl<'a> PackedReader<'a> {
                 Some(Step::Statement(statement)) => {
                     run.has_items = true;
                     self.interrupt = run.steps.interrupt();
-                    return Some(Item::Statement(statement, run.stamp.take()));
+                    let stamp = run.stamp.take();
+                    return Some(match TaskMark::of(statement) {
+                        Some(mark) => Item::Task(mark, stamp),
+                        None => Item::Statement(statement, stamp),
+                    });
                 }
                 Some(Step::Value(value)) => {
                     run.has_items = true;

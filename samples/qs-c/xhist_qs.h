@@ -1,0 +1,108 @@
+/* The QS target side of xhist for C: records, dictionaries, filters, and the link. See docs/qs-target.md for what each does.
+ * Link with libxhist_qs.a. A record holds 480 bytes of elements. */
+#ifndef XHIST_QS_H
+#define XHIST_QS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Sends the target info and the dictionaries. `clock` and `dictionaries` may be null. */
+void xhist_qs_start(uint8_t max_active, uint32_t (*clock)(void), void (*dictionaries)(void));
+
+/* Whether a record about this object passes both filters. */
+bool xhist_qs_is_on(uint8_t id, uint8_t object);
+/* The global filter, by record or by group: SM AO EQ MP TE QF SC SEM MTX U0..U4 UA. False for an unknown group. */
+void xhist_qs_switch(uint8_t id, bool on);
+bool xhist_qs_switch_group(const char *group, bool on);
+
+/* An application record, 100 to 117 or 124, whose elements are already encoded; XHIST_QS_BEGIN does that. */
+void xhist_qs_user(uint8_t id, const uint8_t *elements, size_t len);
+
+void xhist_qs_name_obj(const void *object, const char *name);
+void xhist_qs_name_fun(const void *function, const char *name);
+void xhist_qs_name_sig(uint32_t signal, const void *object, const char *name);
+void xhist_qs_name_user(uint8_t id, const char *name);
+void xhist_qs_name_enum(uint8_t group, uint8_t value, const char *name);
+
+/* The link: bytes for the host, and a byte from it. `command` is called for the host's commands. */
+void xhist_qs_flush(void);
+size_t xhist_qs_get_block(uint8_t *into, size_t len);
+void xhist_qs_receive(uint8_t byte, void (*command)(uint8_t id, uint32_t a, uint32_t b, uint32_t c));
+
+/* XHIST_QS_BEGIN(100, prio)
+ *     xhist_qs_u8(&record, 1, number);
+ *     xhist_qs_str(&record, "eating");
+ * XHIST_QS_END()
+ * Values are computed only if the record is on. The second argument is the width in which a host shows the value. */
+#define XHIST_QS_BEGIN(id_, object_)                  \
+    if (xhist_qs_is_on((id_), (object_))) {           \
+        struct xhist_qs_record record = {(id_), false, 0, {0}};
+#define XHIST_QS_END()                                         \
+        xhist_qs_user(record.id, record.bytes, record.len);    \
+    }
+
+struct xhist_qs_record {
+    uint8_t id;
+    bool is_cut;
+    size_t len;
+    uint8_t bytes[480];
+};
+
+/* An element that does not fit is left out, and so are those behind it. */
+static inline void xhist_qs_element(struct xhist_qs_record *record, uint8_t format, uint64_t value, size_t size) {
+    if (record->is_cut || record->len + 1 + size > sizeof record->bytes) {
+        record->is_cut = true;
+        return;
+    }
+    record->bytes[record->len++] = format;
+    for (size_t i = 0; i < size; i++) {
+        record->bytes[record->len++] = (uint8_t)(value >> (8 * i));
+    }
+}
+
+#define XHIST_QS_NUMBER(name_, type_, code_)                                                          \
+    static inline void name_(struct xhist_qs_record *record, unsigned width, type_ value) {           \
+        xhist_qs_element(record, (uint8_t)(((width) << 4) | (code_)), (uint64_t)value, sizeof value); \
+    }
+XHIST_QS_NUMBER(xhist_qs_i8, int8_t, 0)
+XHIST_QS_NUMBER(xhist_qs_u8, uint8_t, 1)
+XHIST_QS_NUMBER(xhist_qs_i16, int16_t, 2)
+XHIST_QS_NUMBER(xhist_qs_u16, uint16_t, 3)
+XHIST_QS_NUMBER(xhist_qs_i32, int32_t, 4)
+XHIST_QS_NUMBER(xhist_qs_u32, uint32_t, 5)
+XHIST_QS_NUMBER(xhist_qs_i64, int64_t, 13)
+XHIST_QS_NUMBER(xhist_qs_u64, uint64_t, 14)
+XHIST_QS_NUMBER(xhist_qs_hex, uint32_t, 15)
+#undef XHIST_QS_NUMBER
+
+/* The name of an object or a function, by its address. */
+static inline void xhist_qs_obj(struct xhist_qs_record *record, const void *object) {
+    xhist_qs_element(record, 11, (uint64_t)(uintptr_t)object, sizeof object);
+}
+
+static inline void xhist_qs_enum(struct xhist_qs_record *record, unsigned group, uint8_t value) {
+    xhist_qs_element(record, (uint8_t)((8 | (group & 7)) << 4), value, 1);
+}
+
+/* A text, with its zero. */
+static inline void xhist_qs_str(struct xhist_qs_record *record, const char *text) {
+    size_t len = strlen(text) + 1;
+    if (record->is_cut || record->len + 1 + len > sizeof record->bytes) {
+        record->is_cut = true;
+        return;
+    }
+    record->bytes[record->len++] = 8;
+    memcpy(record->bytes + record->len, text, len);
+    record->len += len;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,22 @@
+//! What embedded developers have beside the core: a debug probe with RTT, an async executor, a clock, storage that outlives a reset.
+
+mod c;
+mod embassy;
+mod field;
+mod rtt;
+
+use xhist_tests::{Case, Need};
+
+const NEEDS: &[Need] = &[Need::Firmware];
+
+pub const CASES: &[Case] = &[
+    Case::needing("rtt_carries_the_stream_to_a_host_and_its_commands_back", NEEDS, rtt::over_tcp),
+    Case::needing(
+        "embassys_tasks_show_where_they_wait",
+        &[Need::Firmware, Need::Registry],
+        embassy::lost_wake_up,
+    ),
+    Case::new("a_c_program_is_a_target", c::program),
+    Case::needing("the_run_before_a_reset_leaves_without_a_probe", NEEDS, field::earlier_run),
+    Case::needing("statements_have_the_cores_own_time", &[Need::FirmwareRiscV], field::cycles),
+];

@@ -1,0 +1,27 @@
+//! RTT: a debug probe takes the stream from memory while the program runs.
+
+use std::time::Duration;
+
+use xhist_tests::{CORTEX_M, Firmware, RttServer, free_port, report};
+
+/// What a user of OpenOCD types behind `rtt server start`.
+pub fn over_tcp() {
+    let firmware = Firmware::sample(&CORTEX_M, "rtt");
+    let machine = firmware.start(&["-icount", "shift=6"]);
+    let server = RttServer::start(machine, 0x2000_0000, 0x1_0000);
+    let front = free_port();
+    let link = format!("tcp://127.0.0.1:{}", server.port);
+    let host = report(&firmware.directory).arg(&link).args(&format!("--follow -u {front}"));
+    let mut host = host.limit(Duration::from_secs(60)).start();
+    // The sample soon hangs, and its timer goes on.
+    host.wait_until("statements", |host| host.printed().contains(" src/event_handlers.rs:"));
+    // All records of the application, and no statements. The host came too late for the names, and asks for them.
+    for command in ["filter global ua,-u4", "info"] {
+        let send = report(&firmware.directory).args(&format!("send qspy://127.0.0.1:{front} {command}"));
+        let sent = send.succeed();
+        sent.check(sent.stdout.contains("Trg-"), "the target's answer comes back through the probe, too");
+    }
+    host.wait_until("records of the application", |host| host.printed().matches(" TICKS ").count() > 3);
+    host.end_with(rustix::process::Signal::INT);
+    server.finish();
+}
