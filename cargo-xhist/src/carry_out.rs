@@ -9,9 +9,10 @@ use xhist_instrument::trigger;
 
 use crate::command::{Command, Verb};
 use crate::config;
-use crate::error::Error;
+use crate::error::{Error, UsageError};
 use crate::exit_code::exit_code;
-use crate::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
+use crate::firmware::FirmwareRun;
+use crate::names::{FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
 use crate::notes;
 use crate::output::relay::Relay;
 use crate::plan::FoundFile;
@@ -53,6 +54,7 @@ pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
             prepare(command, &mut workspace, (&home, &target_dir), asks)?
         };
         if !command.is_again {
+            notes::of_bare_recorder(&workspace, command, &home);
             notes::outside(&workspace, command, &home, &prepared.kept.recorders);
         }
         // Each turn finds another name or file, so the loop ends.
@@ -149,12 +151,14 @@ fn set_up_run(
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let directory = home.join("runs").join(format!("{:013}-{}", now.as_millis(), std::process::id()));
     let chosen = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let own_run = chosen("XHIST_FILE").is_none().then_some(directory.as_path());
     let kind = match command.verb {
-        Verb::Run => post_run::RunKind::Program,
         Verb::Nextest => post_run::RunKind::OneByOne,
+        _ if set_firmware_runner(cargo, command, own_run, prepared)? => post_run::RunKind::Firmware,
+        Verb::Run => post_run::RunKind::Program,
         _ => post_run::RunKind::Tests,
     };
-    if chosen("XHIST_FILE").is_none() {
+    if own_run.is_some() {
         std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
         cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
         if command.verb == Verb::Nextest {
@@ -166,7 +170,7 @@ fn set_up_run(
         cargo.env("XHIST_PANIC", "0");
     }
     // The spectra of tests: the suspects of a failed run are found with them.
-    if chosen("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind != post_run::RunKind::Program {
+    if chosen("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind.has_spectra() {
         cargo.env("XHIST_EVER", "threads");
     }
     if prepared.waits && chosen("XHIST").is_none() {
@@ -203,6 +207,31 @@ fn set_runner(
         cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
     }
     Ok(())
+}
+
+/// Puts our runner in front of the user's for targets without an operating system. Returns whether there is one.
+fn set_firmware_runner(
+    cargo: &mut std::process::Command,
+    command: &Command,
+    run: Option<&Path>,
+    prepared: &Prepared,
+) -> Result<bool, Error> {
+    let program = prepared.wrappers.join(FIRMWARE_RUNNER_NAME);
+    let mut described = FirmwareRun { directory: run.map(Path::to_path_buf), ..FirmwareRun::default() };
+    for (target, _) in prepared.kept.recorders.iter().filter(|(_, recorder)| !recorder.is_hosted()) {
+        let holds = |name: &str| recorder::holds(command, target, name);
+        let Some(users) = config::runner(command, target, holds) else { continue };
+        match FirmwareRun::setting(&program, target, users.is_list) {
+            Some(setting) => _ = cargo.arg("--config").arg(setting),
+            None => return Err(UsageError::Blanks(program).into()),
+        }
+        described.runners.insert(target.clone(), users.words);
+    }
+    let is_set = !described.runners.is_empty();
+    if is_set {
+        described.describe_to(cargo);
+    }
+    Ok(is_set)
 }
 
 /// The cargo command as it would be typed without xhist, word by word.

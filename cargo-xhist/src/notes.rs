@@ -54,6 +54,13 @@ pub(crate) fn outside(
     }
 }
 
+/// A choice of the recorder's features that is a guess.
+pub(crate) fn of_bare_recorder(workspace: &Workspace, command: &Command, home: &Path) {
+    if let Some(note) = workspace.bare.note.as_ref().filter(|_| !command.is_quiet()) {
+        say_once(home, note);
+    }
+}
+
 /// Names generated code that crates include, from the notes of the wrapper.
 pub(crate) fn generated(command: &Command, home: &Path, wrappers: &Path) {
     if command.is_quiet() {
@@ -88,7 +95,7 @@ pub(crate) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     if command.is_quiet() || command.verb == Verb::Check {
         return;
     }
-    let recorders = prepared.kept.recorders.iter().filter(|(_, recorder)| is_hosted(recorder));
+    let recorders = prepared.kept.recorders.iter().filter(|(_, recorder)| recorder.is_hosted());
     let profile = command.profile_directory();
     let directories: Vec<PathBuf> =
         recorders.map(|(target, _)| prepared.build.join(target).join(&profile)).collect();
@@ -129,7 +136,7 @@ fn dump_hint(
     build: &Path,
     recorders: &BTreeMap<String, Recorder>,
 ) -> Option<String> {
-    let bare = recorders.iter().filter(|(_, recorder)| !is_hosted(recorder));
+    let bare = recorders.iter().filter(|(_, recorder)| !recorder.is_hosted());
     let profile = command.profile_directory();
     let directories: Vec<PathBuf> = bare.map(|(target, _)| build.join(target).join(&profile)).collect();
     let elf = word(&shown(&newest(programs(command, targets, &directories))?));
@@ -142,12 +149,6 @@ fn dump_hint(
 fn newest(files: Vec<PathBuf>) -> Option<PathBuf> {
     let dated = files.into_iter().filter_map(|file| Some((written(&file)?, file)));
     dated.max().map(|(_, file)| file)
-}
-
-/// Whether the recorder was built for an operating system, where programs have files.
-fn is_hosted(recorder: &Recorder) -> bool {
-    let is_auto = |feature: &String| feature == "auto";
-    recorder.sources.iter().any(|source| source.name == "xhist_rt" && source.features.iter().any(is_auto))
 }
 
 /// The programs of the command.
