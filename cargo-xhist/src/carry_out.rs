@@ -96,9 +96,11 @@ fn call_cargo(
     }
     // The variable would win over `--config`, as would the one above.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
+    cargo.args(&command.cargo_args);
+    // The last setting wins, so ours come behind the user's.
     let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
     // These come last: cargo reads no options behind the program's arguments.
-    cargo.args(&command.cargo_args).args(&command.program_args);
+    cargo.args(&command.program_args);
     if run.is_none() && prepared.waits {
         eprintln!("{}", trigger::NOTE_WAIT);
     }
@@ -128,10 +130,6 @@ fn call_cargo(
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);
-        // Cargo ends with 101 if the build failed, so nothing ran.
-        if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
-            notes::how_to_dump(command, workspace, prepared);
-        }
     } else if status.success() {
         notes::how_to_run(command, workspace, home, prepared);
     }

@@ -2,6 +2,7 @@
 
 mod detail;
 mod kinds;
+mod runner;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -36,6 +37,17 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v),
+    Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
+    Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
+    Case::needing(
+        "untouched_firmware_with_a_hard_fault_is_explained_after_a_time_out",
+        NEEDS,
+        runner::faults,
+    ),
+    Case::needing("untouched_firmware_whose_stack_overflows_is_explained", NEEDS, runner::overflows),
+    Case::needing("untouched_firmware_that_ends_well_names_its_history", NEEDS, runner::ends_well),
+    Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")
     }),

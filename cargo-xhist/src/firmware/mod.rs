@@ -5,7 +5,7 @@
 //! the exit code. The ring becomes a ring file of the run, so all reports find it.
 
 mod kinds;
-mod ring;
+mod ring_place;
 mod target_memory;
 
 use std::collections::BTreeMap;
@@ -16,12 +16,13 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
+use qs_core::ring::{self, Item, Reader};
 use serde::{Deserialize, Serialize};
 use signal_hook::consts::SIGQUIT;
 use xhist_history::typed;
 
 use self::kinds::{Kind, Reading};
-use self::ring::{RingPlace, RingProblem};
+use self::ring_place::{RingPlace, RingProblem};
 use crate::exit_code::exit_code;
 use crate::names::FIRMWARE_RUNNER_NAME;
 use crate::post_run::{RunnerRecord, signal_of};
@@ -31,6 +32,9 @@ use crate::signals::Caught;
 const LONGEST_READ: Duration = Duration::from_secs(60);
 /// Lines of a reader's messages that are shown.
 const SHOWN_LINES: usize = 4;
+
+/// What a ring without statements means.
+const OVERWRITTEN: &str = "the ring is empty or overwritten; a stack that grows too large overwrites it, unless the stack lies below all data (flip-link)";
 
 /// The variable with the description of a run.
 const VARIABLE: &str = "XHIST_FIRMWARE_RUN";
@@ -121,7 +125,12 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         (Some(memory), ..) => memory,
     };
     match memory {
-        Ok(memory) => keep(&memory, &call, status, caught.newest()),
+        Ok(memory) => {
+            if !has_statements(&memory) {
+                eprintln!("\nxhist: {OVERWRITTEN}");
+            }
+            keep(&memory, &call, status, caught.newest());
+        }
         Err(problem) => {
             let dump = typed::command(format!("history --how-to-dump {}", typed::shown_path(elf)));
             eprintln!("\nxhist: {problem}; how to read the history: {dump}");
@@ -205,6 +214,20 @@ fn run_for_a_while(program: &OsStr, args: &[OsString], log: &Path) -> io::Result
         }
         std::thread::sleep(STEP);
     }
+}
+
+/// Whether there is a statement in one of the rings.
+fn has_statements(memory: &[u8]) -> bool {
+    ring::find(memory).any(|found| {
+        let Ok(header) = found.header else { return false };
+        let mut reader = Reader::new(header, &memory[found.offset..]);
+        while let Some(item) = reader.next() {
+            if matches!(item, Item::Statement(..)) {
+                return true;
+            }
+        }
+        false
+    })
 }
 
 /// Makes the ring a file of the run, with a record of how the runner ended. Each program has a directory, as each test of nextest.

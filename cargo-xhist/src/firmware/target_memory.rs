@@ -7,8 +7,8 @@
 use std::io;
 use std::process::{Child, ExitStatus};
 
-use super::Memory;
-use super::ring::RingPlace;
+use super::ring_place::RingPlace;
+use super::{Memory, OVERWRITTEN};
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn run_to_end(child: &mut Child, _: &RingPlace) -> io::Result<(ExitStatus, Memory)> {
@@ -93,9 +93,10 @@ mod linux {
         let problem = |error: io::Error| format!("the memory of QEMU cannot be read: {error}");
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).map_err(problem)?;
         let file = File::open(format!("/proc/{process}/mem")).map_err(problem)?;
-        maps.lines().filter_map(writable).find_map(|(start, end)| find(&file, start, end, place)).ok_or_else(
-            || "there is no ring in the target's memory: no statement ran, or a stack that grew too large has overwritten it (flip-link keeps the stack below)".to_owned(),
-        )
+        maps.lines()
+            .filter_map(writable)
+            .find_map(|(start, end)| find(&file, start, end, place))
+            .ok_or_else(|| OVERWRITTEN.to_owned())
     }
 
     /// The addresses of a region of data: `7f00-7fff rw-p ...`. Machine code that QEMU makes is executable.

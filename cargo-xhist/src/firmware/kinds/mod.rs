@@ -8,7 +8,7 @@ mod qemu;
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use super::ring::RingPlace;
+use super::ring_place::RingPlace;
 
 /// Makes the command that writes the ring to this file, from the words of the user's runner.
 pub(super) type ReadCommand = fn(&[OsString], &RingPlace, &Path) -> Result<Vec<OsString>, String>;

@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use super::{Kind, Reading, options, words};
-use crate::firmware::ring::RingPlace;
+use crate::firmware::ring_place::RingPlace;
 
 pub(super) const KIND: Kind =
     Kind { is: |program, _| program == "openocd", reading: Reading::After(command) };
