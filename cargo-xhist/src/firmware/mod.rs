@@ -23,6 +23,7 @@ use xhist_history::typed;
 
 use self::kinds::{Kind, Reading};
 use self::ring_place::{RingPlace, RingProblem};
+use crate::command::COMMANDS;
 use crate::exit_code::exit_code;
 use crate::names::FIRMWARE_RUNNER_NAME;
 use crate::post_run::{RunnerRecord, signal_of};
@@ -96,6 +97,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         eprintln!("error: {FIRMWARE_RUNNER_NAME} is called by cargo, with the user's runner and a program");
         return ExitCode::from(1);
     };
+    typed::use_cargo(&COMMANDS);
     let elf = Path::new(&call.firmware[0]);
     let kind = Kind::of(&call.runner);
     let program = call.runner[0].display();
