@@ -23,7 +23,7 @@ use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
 use crate::signals::Caught;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Workspace, bare_recorder};
 
 /// A command that was carried out.
 pub(crate) struct CarriedOut {
@@ -37,6 +37,7 @@ pub(crate) struct CarriedOut {
 pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
     xhist_instrument::atomic::ignore_sigxfsz();
     let mut workspace = workspace::load(command)?;
+    bare_recorder::choose(&mut workspace, command)?;
     let target_dir = match &command.own.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
         None => workspace.target_dir.clone(),

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 use signal_hook::consts::SIGQUIT;
 use xhist_history::typed;
 
-use self::kinds::{Kind, Reading};
-use self::ring_place::{RingPlace, RingProblem};
+use self::kinds::kind::{ReadCommand, Reading, RunnerKind};
+use self::ring_place::{OVERWRITTEN, RingBytes, RingPlace, RingProblem};
 use crate::command::COMMANDS;
 use crate::exit_code::exit_code;
 use crate::names::FIRMWARE_RUNNER_NAME;
@@ -33,9 +33,6 @@ use crate::signals::Caught;
 const LONGEST_READ: Duration = Duration::from_secs(60);
 /// Lines of a reader's messages that are shown.
 const SHOWN_LINES: usize = 4;
-
-/// What a ring without statements means.
-const OVERWRITTEN: &str = "the ring is empty or overwritten; a stack that grows too large overwrites it, unless the stack lies below all data (flip-link)";
 
 /// The variable with the description of a run.
 const VARIABLE: &str = "XHIST_FIRMWARE_RUN";
@@ -99,7 +96,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     };
     typed::use_cargo(&COMMANDS);
     let elf = Path::new(&call.firmware[0]);
-    let kind = Kind::of(&call.runner);
+    let kind = kinds::kind_of(&call.runner);
     let program = call.runner[0].display();
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
     let _ = signal_hook::flag::register(SIGQUIT, std::sync::Arc::default());
@@ -145,18 +142,15 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     exit_code(status)
 }
 
-/// The bytes of the ring, or why there are none.
-type Memory = Result<Vec<u8>, String>;
-
 /// Waits for the runner, and reads the ring at its last moment where memory ends with it.
 fn run_to_end(
     child: &mut Child,
     caught: &Caught,
-    kind: Option<&Kind>,
+    kind: Option<&RunnerKind>,
     place: &Result<RingPlace, RingProblem>,
-) -> io::Result<(ExitStatus, Option<Memory>)> {
+) -> io::Result<(ExitStatus, Option<RingBytes>)> {
     match (kind, place) {
-        (Some(Kind { reading: Reading::AtItsEnd, .. }), Ok(place)) => {
+        (Some(RunnerKind { reading: Reading::AtItsEnd, .. }), Ok(place)) => {
             let (status, memory) = caught.during(child.id(), || target_memory::run_to_end(child, place))?;
             Ok((status, Some(memory)))
         }
@@ -165,8 +159,8 @@ fn run_to_end(
 }
 
 /// Starts the command that reads memory after the runner ended, and takes what it wrote.
-fn read_after(command: kinds::ReadCommand, runner: &[OsString], place: &RingPlace) -> Memory {
-    let directory = tempfile::tempdir().map_err(|error| format!("there is no place for a dump: {error}"))?;
+fn read_after(command: ReadCommand, runner: &[OsString], place: &RingPlace) -> RingBytes {
+    let directory = tempfile::tempdir().map_err(|error| format!("a dump cannot be written: {error}"))?;
     let file = directory.path().join("dump.bin");
     let command = command(runner, place, &file)?;
     let (program, args) = command.split_first().ok_or("there is no command that reads memory")?;
@@ -193,7 +187,7 @@ fn how(ended: Option<ExitStatus>) -> String {
     }
 }
 
-/// Runs a program that asks nobody, with its output in a file. `None`: it had to be stopped.
+/// Runs a program without input, with its output in a file. `None`: it had to be stopped.
 fn run_for_a_while(program: &OsStr, args: &[OsString], log: &Path) -> io::Result<Option<ExitStatus>> {
     const STEP: Duration = Duration::from_millis(10);
     let output = std::fs::File::create(log)?;

@@ -5,6 +5,12 @@ use std::path::{Path, PathBuf};
 
 use xhist_report::cli::how_to_dump::{DumpError, Ring, ring_of};
 
+/// The bytes of the ring, or why they could not be read.
+pub(super) type RingBytes = Result<Vec<u8>, String>;
+
+/// What a ring without statements means.
+pub(super) const OVERWRITTEN: &str = "the ring is empty or overwritten; a stack that grows too large overwrites it, unless the stack is below all data (flip-link)";
+
 /// The address of the ring in the target, and its length in bytes. With the feature `keep`, of both rings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct RingPlace {

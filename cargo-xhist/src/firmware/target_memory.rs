@@ -7,11 +7,10 @@
 use std::io;
 use std::process::{Child, ExitStatus};
 
-use super::ring_place::RingPlace;
-use super::{Memory, OVERWRITTEN};
+use super::ring_place::{OVERWRITTEN, RingBytes, RingPlace};
 
 #[cfg(not(target_os = "linux"))]
-pub(super) fn run_to_end(child: &mut Child, _: &RingPlace) -> io::Result<(ExitStatus, Memory)> {
+pub(super) fn run_to_end(child: &mut Child, _: &RingPlace) -> io::Result<(ExitStatus, RingBytes)> {
     Ok((child.wait()?, Err("the memory of QEMU is read on Linux only".to_owned())))
 }
 
@@ -42,7 +41,7 @@ mod linux {
     pub(in crate::firmware) fn run_to_end(
         child: &mut Child,
         place: &RingPlace,
-    ) -> io::Result<(ExitStatus, Memory)> {
+    ) -> io::Result<(ExitStatus, RingBytes)> {
         let child_id = child.id();
         let pid = Pid::from_raw(child_id.cast_signed());
         if let Err(error) = ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT) {
@@ -89,7 +88,7 @@ mod linux {
     }
 
     /// The ring, wherever the emulator has the target's memory.
-    fn read(process: u32, place: &RingPlace) -> Memory {
+    fn read(process: u32, place: &RingPlace) -> RingBytes {
         let problem = |error: io::Error| format!("the memory of QEMU cannot be read: {error}");
         let maps = std::fs::read_to_string(format!("/proc/{process}/maps")).map_err(problem)?;
         let file = File::open(format!("/proc/{process}/mem")).map_err(problem)?;

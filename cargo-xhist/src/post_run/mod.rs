@@ -49,7 +49,7 @@ impl Run {
         Running { watch, lost, run: self }
     }
 
-    /// Whether something is to be explained. Firmware has no end of its own: whoever stops it wants to know what it did.
+    /// Whether something is to be explained. Firmware has no end of its own, so a signal that stops it is one.
     fn has_failed(&self, ended: &Ended) -> bool {
         !ended.status.success() || self.kind == RunKind::Firmware && ended.asked.is_some()
     }

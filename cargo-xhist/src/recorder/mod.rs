@@ -22,7 +22,7 @@ use crate::error::{Error, UsageError};
 use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
 use crate::plan::{Recorder, RecorderSource, write_if_changed};
 use crate::progress::Progress;
-use crate::workspace::bare_recorder::BareRecorder;
+use crate::workspace::BareRecorder;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 6] = ["byteorder", "libc", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];

@@ -2,14 +2,12 @@
 //!
 //! A member may name the recorder with its features. Else they are chosen from the packages that cargo resolves for the target.
 
-use std::collections::BTreeSet;
-
 use cargo_metadata::Metadata;
 
 use crate::command::Command;
 use crate::config;
 use crate::error::Error;
-use crate::workspace::deps;
+use crate::workspace::{Workspace, deps};
 
 /// A critical section for one core, by masking interrupts: package and feature. A statement may then mask them by itself.
 const ONE_CORE: [(&str, &str); 2] =
@@ -25,45 +23,28 @@ const KEEP_MEMORY: [&str; 2] = ["cortex-m-rt", "riscv-rt"];
 /// Begins of the names of targets for which a statement can mask interrupts by itself.
 const MASKING: [&str; 2] = ["thumb", "riscv32"];
 
-/// How the recorder is built where there is no operating system.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct BareRecorder {
-    /// Its features.
-    pub(crate) features: BTreeSet<String>,
-    /// The feature of the package critical-section that says what its functions return: all code of a program must agree.
-    pub(crate) restore_state: Option<String>,
-    /// A choice that is a guess.
-    pub(crate) note: Option<String>,
+/// Completes what is known of the recorder, if there is a target without an operating system.
+pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(), Error> {
+    let targets: Vec<String> =
+        config::targets(command).into_iter().filter(|target| is_bare(target)).collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let metadata = deps::resolved(command, &targets)?;
+    let packages = packages(&metadata);
+    let of_sections = packages.iter().filter(|(name, _)| *name == "critical-section");
+    let states = of_sections.flat_map(|(_, features)| features);
+    let bare = &mut workspace.bare;
+    bare.restore_state = states.filter(|feature| feature.starts_with("restore-state-")).max().cloned();
+    if !bare.is_named {
+        let (features, note) = chosen(&packages, &targets);
+        bare.features.extend(features.into_iter().map(String::from));
+        bare.note = note;
+    }
+    Ok(())
 }
 
-impl BareRecorder {
-    /// The recorder with the features with which members name it, and `trace`.
-    pub(super) fn named(features: BTreeSet<String>) -> BareRecorder {
-        BareRecorder { features, ..BareRecorder::default() }
-    }
-
-    /// Completes the choice, if there is a target without an operating system. `is_named`: members name the recorder.
-    pub(super) fn complete(&mut self, command: &Command, is_named: bool) -> Result<(), Error> {
-        let targets: Vec<String> =
-            config::targets(command).into_iter().filter(|target| is_bare(target)).collect();
-        if targets.is_empty() {
-            return Ok(());
-        }
-        let metadata = deps::resolved(command, &targets)?;
-        let packages = packages(&metadata);
-        let of_sections = packages.iter().filter(|(name, _)| *name == "critical-section");
-        let states = of_sections.flat_map(|(_, features)| features);
-        self.restore_state = states.filter(|feature| feature.starts_with("restore-state-")).max().cloned();
-        if !is_named {
-            let (features, note) = chosen(&packages, &targets);
-            self.features.extend(features.into_iter().map(String::from));
-            self.note = note;
-        }
-        Ok(())
-    }
-}
-
-/// Whether a target has no operating system, by its name. One that a file describes is one, or nobody would describe it.
+/// Whether a target has no operating system, by its name. One that a file describes has none: others are built in.
 fn is_bare(target: &str) -> bool {
     target.contains("-none") || target.ends_with(".json")
 }

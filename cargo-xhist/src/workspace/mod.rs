@@ -14,7 +14,6 @@ use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 use xhist_instrument::select::{ManifestSettings, ValueFilter, ValueSelection, module_path};
 use xhist_instrument::{Analysis, Settings};
 
-use self::bare_recorder::BareRecorder;
 use crate::command::Command;
 use crate::error::{Error, UsageError};
 use crate::names::PACKAGES;
@@ -38,6 +37,19 @@ pub(crate) struct Workspace {
     pub(crate) bare: BareRecorder,
     /// `[workspace.metadata.xhist]`.
     settings: Option<ManifestSettings>,
+}
+
+/// How the recorder is built where there is no operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BareRecorder {
+    /// Its features.
+    pub(crate) features: BTreeSet<String>,
+    /// Members name the recorder with its features.
+    pub(crate) is_named: bool,
+    /// The feature of the package critical-section that says what its functions return: all code of a program must agree.
+    pub(crate) restore_state: Option<String>,
+    /// A choice that is a guess.
+    pub(crate) note: Option<String>,
 }
 
 /// A package whose targets are instrumented.
@@ -109,8 +121,7 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
     }
     // Only programs on an operating system use these.
     features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
-    workspace.bare = BareRecorder::named(features);
-    workspace.bare.complete(command, is_named)?;
+    workspace.bare = BareRecorder { features, is_named, ..BareRecorder::default() };
     Ok(workspace)
 }
 

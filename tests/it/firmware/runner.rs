@@ -38,6 +38,11 @@ pub(super) fn panics() {
         done.stderr.contains("index out of bounds") || done.stdout.contains("index out of bounds"),
         "its message",
     );
+    // The page shows this run, with its own number.
+    let page = std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page");
+    let shown =
+        page.split("\nxhist: firmware-blinky").nth(1).and_then(|rest| rest.split("whole history").next());
+    done.check(done.stderr.contains(shown.expect("a run")), "what docs/firmware.md shows");
     for file in ["Cargo.toml", "Cargo.lock", "memory.x", "src/main.rs"] {
         let is_same = project.read(file)
             == std::fs::read_to_string(repository().join(SAMPLE).join(file)).expect("a text");

@@ -3,10 +3,10 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Kind, Reading, options, words};
+use super::kind::{Reading, RunnerKind, options, words};
 use crate::firmware::ring_place::RingPlace;
 
-pub(super) const KIND: Kind = Kind {
+pub(super) const KIND: RunnerKind = RunnerKind {
     is: |program, _| program == "gdb" || program.ends_with("-gdb") || program == "gdb-multiarch",
     reading: Reading::After(command),
 };

@@ -3,11 +3,11 @@
 use std::ffi::OsString;
 use std::path::Path;
 
-use super::{Kind, Reading, options, words};
+use super::kind::{Reading, RunnerKind, options, words};
 use crate::firmware::ring_place::RingPlace;
 
-pub(super) const KIND: Kind =
-    Kind { is: |program, _| program == "openocd", reading: Reading::After(command) };
+pub(super) const KIND: RunnerKind =
+    RunnerKind { is: |program, _| program == "openocd", reading: Reading::After(command) };
 
 fn command(runner: &[OsString], place: &RingPlace, file: &Path) -> Result<Vec<OsString>, String> {
     let (program, args) = runner.split_first().ok_or("there is no program")?;
