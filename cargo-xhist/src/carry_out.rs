@@ -9,9 +9,10 @@ use xhist_instrument::trigger;
 
 use crate::command::{Command, Verb};
 use crate::config;
-use crate::error::Error;
+use crate::error::{Error, UsageError};
 use crate::exit_code::exit_code;
-use crate::names::{OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
+use crate::firmware::FirmwareRun;
+use crate::names::{FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
 use crate::notes;
 use crate::output::relay::Relay;
 use crate::plan::FoundFile;
@@ -22,7 +23,7 @@ use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
 use crate::signals::Caught;
-use crate::workspace::{self, Workspace};
+use crate::workspace::{self, Workspace, bare_recorder};
 
 /// A command that was carried out.
 pub(crate) struct CarriedOut {
@@ -36,6 +37,7 @@ pub(crate) struct CarriedOut {
 pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
     xhist_instrument::atomic::ignore_sigxfsz();
     let mut workspace = workspace::load(command)?;
+    bare_recorder::choose(&mut workspace, command)?;
     let target_dir = match &command.own.target_dir {
         Some(chosen) => std::path::absolute(chosen).map_err(Error::file("find", chosen))?,
         None => workspace.target_dir.clone(),
@@ -53,6 +55,7 @@ pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
             prepare(command, &mut workspace, (&home, &target_dir), asks)?
         };
         if !command.is_again {
+            notes::of_bare_recorder(&workspace, command, &home);
             notes::outside(&workspace, command, &home, &prepared.kept.recorders);
         }
         // Each turn finds another name or file, so the loop ends.
@@ -94,9 +97,11 @@ fn call_cargo(
     }
     // The variable would win over `--config`, as would the one above.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");
+    cargo.args(&command.cargo_args);
+    // The last setting wins, so ours come behind the user's.
     let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
     // These come last: cargo reads no options behind the program's arguments.
-    cargo.args(&command.cargo_args).args(&command.program_args);
+    cargo.args(&command.program_args);
     if run.is_none() && prepared.waits {
         eprintln!("{}", trigger::NOTE_WAIT);
     }
@@ -126,10 +131,6 @@ fn call_cargo(
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);
-        // Cargo ends with 101 if the build failed, so nothing ran.
-        if command.verb == Verb::Run && !matches!(status.code(), Some(0 | 101)) {
-            notes::how_to_dump(command, workspace, prepared);
-        }
     } else if status.success() {
         notes::how_to_run(command, workspace, home, prepared);
     }
@@ -149,12 +150,14 @@ fn set_up_run(
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let directory = home.join("runs").join(format!("{:013}-{}", now.as_millis(), std::process::id()));
     let chosen = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    let own_run = chosen("XHIST_FILE").is_none().then_some(directory.as_path());
     let kind = match command.verb {
-        Verb::Run => post_run::RunKind::Program,
         Verb::Nextest => post_run::RunKind::OneByOne,
+        _ if set_firmware_runner(cargo, command, own_run, prepared)? => post_run::RunKind::Firmware,
+        Verb::Run => post_run::RunKind::Program,
         _ => post_run::RunKind::Tests,
     };
-    if chosen("XHIST_FILE").is_none() {
+    if own_run.is_some() {
         std::fs::create_dir_all(&directory).map_err(Error::file("create", &directory))?;
         cargo.env("XHIST_FILE", directory.join("%e-%p.xhist"));
         if command.verb == Verb::Nextest {
@@ -166,7 +169,7 @@ fn set_up_run(
         cargo.env("XHIST_PANIC", "0");
     }
     // The spectra of tests: the suspects of a failed run are found with them.
-    if chosen("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind != post_run::RunKind::Program {
+    if chosen("XHIST_EVER").is_none() && command.verb != Verb::Bench && kind.has_spectra() {
         cargo.env("XHIST_EVER", "threads");
     }
     if prepared.waits && chosen("XHIST").is_none() {
@@ -203,6 +206,31 @@ fn set_runner(
         cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
     }
     Ok(())
+}
+
+/// Puts our runner in front of the user's for targets without an operating system. Returns whether there is one.
+fn set_firmware_runner(
+    cargo: &mut std::process::Command,
+    command: &Command,
+    run: Option<&Path>,
+    prepared: &Prepared,
+) -> Result<bool, Error> {
+    let program = prepared.wrappers.join(FIRMWARE_RUNNER_NAME);
+    let mut described = FirmwareRun { directory: run.map(Path::to_path_buf), ..FirmwareRun::default() };
+    for (target, _) in prepared.kept.recorders.iter().filter(|(_, recorder)| !recorder.is_hosted()) {
+        let holds = |name: &str| recorder::holds(command, target, name);
+        let Some(users) = config::runner(command, target, holds) else { continue };
+        match FirmwareRun::setting(&program, target, users.is_list) {
+            Some(setting) => _ = cargo.arg("--config").arg(setting),
+            None => return Err(UsageError::Blanks(program).into()),
+        }
+        described.runners.insert(target.clone(), users.words);
+    }
+    let is_set = !described.runners.is_empty();
+    if is_set {
+        described.describe_to(cargo);
+    }
+    Ok(is_set)
 }
 
 /// The cargo command as it would be typed without xhist, word by word.

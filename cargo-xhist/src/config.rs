@@ -144,19 +144,64 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
     config
 }
 
-/// Whether the user has a runner for programs of this target.
+/// Whether the user has a runner for programs of this target. Whether a `cfg(...)` holds is not asked: it counts.
 pub(crate) fn has_runner(command: &Command, target: &str) -> bool {
+    runner(command, target, |_| true).is_some()
+}
+
+/// A runner of the user's.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct UserRunner {
+    pub(crate) words: Vec<String>,
+    /// It is a list under the target's own name, not a text.
+    pub(crate) is_list: bool,
+}
+
+/// The user's runner for programs of this target. `holds`: whether a `cfg(...)` does.
+pub(crate) fn runner(command: &Command, target: &str, holds: impl Fn(&str) -> bool) -> Option<UserRunner> {
     let name = format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"));
-    let is_configured = |layer: &Layer| {
-        let mut targets = layer.config.get("target")?.as_table()?.iter();
-        // Whether a `cfg(...)` holds is not known here: it counts as a runner of the user's.
-        let is_one = |(name, value): (&String, &Value)| {
-            (name == target || name.starts_with("cfg(")) && value.get("runner").is_some()
-        };
-        targets.any(is_one).then_some(())
-    };
     let (given, files) = layers(command);
-    std::env::var_os(name).is_some() || given.iter().chain(&files).find_map(is_configured).is_some()
+    let of_target = |layer: &Layer| runner_in(layer, |name| name == target);
+    let variable = || user_runner(&Value::String(std::env::var(name).ok()?), &std::env::current_dir().ok()?);
+    let own = given.iter().find_map(of_target).or_else(variable).or_else(|| files.iter().find_map(of_target));
+    // Cargo asks these only if the target itself has none. Ours has another name, so it may be a list.
+    let of_cfg = |layer: &Layer| {
+        let found = runner_in(layer, |name| name.starts_with("cfg(") && holds(name))?;
+        Some(UserRunner { is_list: true, ..found })
+    };
+    own.or_else(|| given.iter().chain(&files).find_map(of_cfg))
+}
+
+/// The runner in a table of targets that is wanted.
+fn runner_in(layer: &Layer, is_wanted: impl Fn(&str) -> bool) -> Option<UserRunner> {
+    let targets = layer.config.get("target")?.as_table()?.iter();
+    let mut wanted = targets.filter(|(name, _)| is_wanted(name));
+    wanted.find_map(|(_, table)| user_runner(table.get("runner")?, &layer.base))
+}
+
+/// A program with arguments: one text, or a list.
+fn user_runner(value: &Value, base: &Path) -> Option<UserRunner> {
+    let text = value.as_str();
+    let mut words: Vec<String> = match text {
+        Some(text) => text.split_whitespace().map(String::from).collect(),
+        None => strings(value),
+    };
+    let program = words.first_mut()?;
+    *program = located(program.as_str().into(), base).into_string().ok()?;
+    Some(UserRunner { words, is_list: text.is_none() })
+}
+
+/// The targets that the user names: on the command line, in the environment, or in a file. None of them: the host.
+pub(crate) fn targets(command: &Command) -> Vec<String> {
+    let typed = command.values("--target", None);
+    if !typed.is_empty() {
+        return typed;
+    }
+    let named = |layer: &Layer| Some(strings(layer.config.get("build")?.get("target")?));
+    let (given, files) = layers(command);
+    let variable = || Some(vec![std::env::var("CARGO_BUILD_TARGET").ok().filter(|name| !name.is_empty())?]);
+    let named = given.iter().find_map(named).or_else(variable).or_else(|| files.iter().find_map(named));
+    named.unwrap_or_default()
 }
 
 /// One configuration of several: the first that has a key wins.

@@ -40,6 +40,8 @@ pub(crate) enum UsageError {
     Again(String),
     /// The user configured `build.build-dir`, which takes no directory with braces.
     Braces(PathBuf),
+    /// The user's runner of firmware is one text, which cargo splits at the blanks in the path of ours.
+    Blanks(PathBuf),
 }
 
 impl Error {
@@ -117,6 +119,12 @@ impl fmt::Display for UsageError {
             UsageError::Size { variable, value } => write!(
                 f,
                 "`{variable}={value}` is not a size; write the most bytes that all runs may take, as `500m` or `2g`"
+            ),
+            UsageError::Blanks(program) => write!(
+                f,
+                "your `runner` is a text, and cargo would split {} at its blanks; write the runner as a list, or name a directory \
+                 without blanks: --target-dir DIR",
+                program.display()
             ),
             UsageError::Braces(directory) => write!(
                 f,

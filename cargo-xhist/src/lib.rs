@@ -22,6 +22,7 @@ mod config;
 mod error;
 mod exit_code;
 mod facts;
+mod firmware;
 mod keep;
 mod names;
 mod notes;
@@ -51,6 +52,7 @@ pub fn main(args: &[OsString]) -> ExitCode {
         Some(names::OUTER_NAME) => return wrapper::outer(args),
         Some(names::COMPILER_NAME) => return recorder::compile(args),
         Some(names::RUNNER_NAME) => return runner::main(args),
+        Some(names::FIRMWARE_RUNNER_NAME) => return firmware::main(args),
         _ => {}
     }
     match run::run(args.get(1..).unwrap_or(&[])) {

@@ -10,6 +10,8 @@ pub(crate) const OUTER_NAME: &str = "xhist-rustc-all";
 pub(crate) const COMPILER_NAME: &str = "xhist-rustc-recorder";
 /// The name under which this program is the runner.
 pub(crate) const RUNNER_NAME: &str = "xhist-runner";
+/// The name under which this program is in front of the user's runner of firmware.
+pub(crate) const FIRMWARE_RUNNER_NAME: &str = "xhist-firmware-runner";
 
 /// Packages that cannot record themselves.
 pub(crate) const PACKAGES: [&str; 4] = ["xhist-rt", "xhist-qs", "critical-section", "libc"];

@@ -54,6 +54,13 @@ pub(crate) fn outside(
     }
 }
 
+/// A choice of the recorder's features that is a guess.
+pub(crate) fn of_bare_recorder(workspace: &Workspace, command: &Command, home: &Path) {
+    if let Some(note) = workspace.bare.note.as_ref().filter(|_| !command.is_quiet()) {
+        say_once(home, note);
+    }
+}
+
 /// Names generated code that crates include, from the notes of the wrapper.
 pub(crate) fn generated(command: &Command, home: &Path, wrappers: &Path) {
     if command.is_quiet() {
@@ -88,7 +95,7 @@ pub(crate) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     if command.is_quiet() || command.verb == Verb::Check {
         return;
     }
-    let recorders = prepared.kept.recorders.iter().filter(|(_, recorder)| is_hosted(recorder));
+    let recorders = prepared.kept.recorders.iter().filter(|(_, recorder)| recorder.is_hosted());
     let profile = command.profile_directory();
     let directories: Vec<PathBuf> =
         recorders.map(|(target, _)| prepared.build.join(target).join(&profile)).collect();
@@ -115,39 +122,10 @@ pub(crate) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
     eprintln!("xhist: to read it then: {report}");
 }
 
-/// After a run that failed, with a runner such as QEMU: the history of firmware is in its memory, not in a file. Prints how to
-/// get it.
-pub(crate) fn how_to_dump(command: &Command, workspace: &Workspace, prepared: &Prepared) {
-    if let Some(line) = dump_hint(command, &workspace.targets, &prepared.build, &prepared.kept.recorders) {
-        eprintln!("xhist: {line}");
-    }
-}
-
-fn dump_hint(
-    command: &Command,
-    targets: &[CrateTarget],
-    build: &Path,
-    recorders: &BTreeMap<String, Recorder>,
-) -> Option<String> {
-    let bare = recorders.iter().filter(|(_, recorder)| !is_hosted(recorder));
-    let profile = command.profile_directory();
-    let directories: Vec<PathBuf> = bare.map(|(target, _)| build.join(target).join(&profile)).collect();
-    let elf = word(&shown(&newest(programs(command, targets, &directories))?));
-    Some(format!(
-        "the history is in the target's memory: `cargo xhist history --how-to-dump {elf}` prints how to read it"
-    ))
-}
-
 /// The file that was written last.
 fn newest(files: Vec<PathBuf>) -> Option<PathBuf> {
     let dated = files.into_iter().filter_map(|file| Some((written(&file)?, file)));
     dated.max().map(|(_, file)| file)
-}
-
-/// Whether the recorder was built for an operating system, where programs have files.
-fn is_hosted(recorder: &Recorder) -> bool {
-    let is_auto = |feature: &String| feature == "auto";
-    recorder.sources.iter().any(|source| source.name == "xhist_rt" && source.features.iter().any(is_auto))
 }
 
 /// The programs of the command.
@@ -228,8 +206,6 @@ fn shown(path: &Path) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::command::Parsed;
-    use crate::plan::RecorderSource;
 
     #[test]
     fn paths_are_words_for_a_shell() {
@@ -237,39 +213,6 @@ mod tests {
         assert_eq!(word(Path::new("a b/{c}")), "'a b/{c}'");
         assert_eq!(word(Path::new("it's")), r"'it'\''s'");
         assert_eq!(word(Path::new("$HOME")), "'$HOME'");
-    }
-
-    #[test]
-    fn firmware_that_failed_gets_the_command_that_reads_its_memory() {
-        let build = tempfile::tempdir().expect("a directory");
-        let directory = build.path().join("thumbv7m-none-eabi/release");
-        std::fs::create_dir_all(&directory).expect("a directory");
-        let elf = directory.join("blinky");
-        std::fs::write(&elf, "").expect("a program");
-        let target = CrateTarget {
-            root: "src/main.rs".into(),
-            edition2015: false,
-            name: "blinky".into(),
-            kinds: vec![TargetKind::Bin],
-            package: "blinky".into(),
-        };
-        let words = ["run", "--release"].map(std::ffi::OsString::from);
-        let Ok(Parsed::Command(command)) = Command::parse(&words) else { panic!("a command") };
-        let hint = |features: &[&str]| {
-            let features = features.iter().map(|feature| (*feature).to_owned()).collect();
-            let source = RecorderSource {
-                name: "xhist_rt".into(),
-                root: PathBuf::new(),
-                edition: "2024".into(),
-                features,
-            };
-            let recorder = Recorder { sources: vec![source], ..Recorder::default() };
-            let recorders = [("thumbv7m-none-eabi".into(), recorder)].into();
-            dump_hint(&command, std::slice::from_ref(&target), build.path(), &recorders)
-        };
-        let command = format!("cargo xhist history --how-to-dump {}", elf.display());
-        assert!(hint(&["trace"]).is_some_and(|line| line.contains(&command)));
-        assert_eq!(hint(&["auto"]), None, "programs on an operating system have files");
     }
 
     #[test]

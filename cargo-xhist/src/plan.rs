@@ -11,7 +11,9 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
-use crate::names::{DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME};
+use crate::names::{
+    DEPENDENCY_NAME, FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME,
+};
 
 const FILE_NAME: &str = "plan.json";
 
@@ -98,6 +100,12 @@ impl Recorder {
         self.deps.iter().find(is_unoptimised).filter(|_| !is_optimised).unwrap_or(&self.library)
     }
 
+    /// Whether it was built for an operating system, where programs have files.
+    pub(crate) fn is_hosted(&self) -> bool {
+        let is_auto = |feature: &String| feature == "auto";
+        self.sources.iter().any(|source| source.name == "xhist_rt" && source.features.iter().any(is_auto))
+    }
+
     /// The recorder with each path changed by a function.
     pub(crate) fn with_paths(&self, change: impl Fn(&Path) -> PathBuf) -> Recorder {
         let of_source =
@@ -126,7 +134,7 @@ impl WrapperPlan {
     pub(crate) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&Self::file(directory), &text)?;
-        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME]
+        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, FIRMWARE_RUNNER_NAME]
             .iter()
             .try_for_each(|name| link_program(&directory.join(name)))
     }

@@ -63,6 +63,14 @@ impl Caught {
         Caught { target, is_over, newest, handle }
     }
 
+    /// Calls `act`, which waits for the process with this number and reaps it; the signals are for that process meanwhile.
+    pub(crate) fn during<R>(&self, process: u32, act: impl FnOnce() -> R) -> R {
+        self.set(i32::try_from(process).ok().and_then(Pid::from_raw));
+        let result = act();
+        self.set(None);
+        result
+    }
+
     /// Waits for the child.
     pub(crate) fn wait(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
         let pid = i32::try_from(child.id()).ok().and_then(Pid::from_raw);

@@ -1,7 +1,9 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cost_risc_v;
 mod detail;
 mod kinds;
+mod runner;
 mod values;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -35,7 +37,18 @@ pub const CASES: &[Case] = &[
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
-    Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v),
+    Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
+    Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
+    Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
+    Case::needing(
+        "untouched_firmware_with_a_hard_fault_is_explained_after_a_time_out",
+        NEEDS,
+        runner::faults,
+    ),
+    Case::needing("untouched_firmware_whose_stack_overflows_is_explained", NEEDS, runner::overflows),
+    Case::needing("untouched_firmware_that_ends_well_names_its_history", NEEDS, runner::ends_well),
+    Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")
     }),
@@ -568,30 +581,4 @@ fn sizes_of(firmware: &Firmware, part_of_name: &str) -> (u64, u64) {
         named.filter(|symbol| (symbol.address() >= 0x2000_0000) == is_ram).map(|symbol| symbol.size()).sum()
     };
     (sizes(false), sizes(true))
-}
-
-/// What most statements take while it runs; a disassembler need not know the instructions.
-fn cost_risc_v() {
-    const INSTRUCTIONS: usize = 500_000;
-    let firmware = Firmware::sample(&RISC_V, "");
-    let elf = std::fs::read(&firmware.elf).expect("the program");
-    let elf = object::File::parse(&*elf).expect("an ELF file");
-    let short = elf.symbols().find(|symbol| symbol.name().is_ok_and(|name| name.contains("record_near")));
-    let short = short.expect("the short path");
-    let (start, end) = (short.address() as u32, (short.address() + short.size()) as u32);
-    let (mut all, mut inside, mut times) = (0, 0, BTreeMap::new());
-    firmware.trace(|address| {
-        if !(start..end).contains(&address) {
-            let count = std::mem::take(&mut inside);
-            *times.entry(count).or_insert(0) += usize::from(count > 0);
-        } else if address == start || inside > 0 {
-            inside += 1;
-        }
-        all += 1;
-        all < INSTRUCTIONS
-    });
-    let most = times.iter().max_by_key(|(_, times)| **times).map(|(count, _)| *count).unwrap_or(0);
-    // The constant is one or two more, a far call two.
-    println!("{most} instructions a statement on RISC-V, and up to 4 of its call");
-    assert!((1..=20).contains(&most), "{times:?}");
 }

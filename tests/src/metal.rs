@@ -125,6 +125,18 @@ fn sysroot(target: &str) -> PathBuf {
     sysroot
 }
 
+impl Board {
+    /// A cargo command that compiles for this board in release mode.
+    pub fn cargo(&self, directory: &Path, command: &str) -> Run {
+        let (linker, flags) = self.linker;
+        let cargo = cargo_for_target(self.target, flags, directory, command);
+        match compiler(self.target) {
+            Some(Compiler::Debian) => cargo.env(&variable(self.target, "LINKER"), linker),
+            _ => cargo,
+        }
+    }
+}
+
 /// A firmware that is built.
 #[derive(Clone, Debug)]
 pub struct Firmware {
@@ -234,12 +246,7 @@ fn build(board: &'static Board, features: &str) -> Firmware {
         if features == ONE_RING { manifest.replace(", \"keep\"", "") } else { manifest }
     });
     let directory = directory.path().to_owned();
-    let (linker, flags) = board.linker;
-    let mut cargo = cargo_for_target(board.target, flags, &directory, "xhist build --quiet");
-    if matches!(compiler(board.target), Some(Compiler::Debian)) {
-        cargo = cargo.env(&variable(board.target, "LINKER"), linker);
-    }
-    cargo = cargo.limit(Duration::from_secs(550));
+    let mut cargo = board.cargo(&directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if features == ENTRIES {
         cargo = cargo.args("--detail function");
     } else if features == VALUES {

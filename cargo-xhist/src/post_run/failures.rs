@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 
 use qs_core::ring::Status;
 
-use super::outcome::{RunnerRecord, shown_signal, signal_of};
+use super::outcome::{RunnerRecord, shown_signal, signal_name, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
 use crate::output::results::{Failed, Results};
@@ -50,6 +50,7 @@ impl<'a> Failures<'a> {
         let find = Find { run, ended, processes };
         match (run.kind, &ended.results) {
             (RunKind::OneByOne, _) => find.one_by_one(),
+            (RunKind::Firmware, results) => find.firmware(results.as_ref()),
             (RunKind::Tests, Some(results)) if !results.failed.is_empty() || !results.killed.is_empty() => {
                 find.tests(results)
             }
@@ -137,6 +138,35 @@ impl<'a> Find<'a, '_> {
         bad.sort_by_key(|process| (self.is_own(process), self.end(process) == End::Died));
         bad.reverse();
         Failures { crashes: self.described(bad), ..Failures::default() }
+    }
+
+    /// Each firmware that did not end well by itself. Tests on a target run one after the other, and a start clears the ring.
+    fn firmware(&self, results: Option<&Results>) -> Failures<'a> {
+        let failed: Vec<&str> =
+            results.iter().flat_map(|results| &results.failed).map(|test| &*test.name).collect();
+        let note = match failed.is_empty() {
+            true => String::new(),
+            false => format!(" ({}; the history is that of the last test that ran)", failed.join(", ")),
+        };
+        let how = |process: &&'a Process| {
+            let directory = process.path.parent().unwrap_or(&process.path);
+            let record = RunnerRecord::read(directory).unwrap_or_else(|| RunnerRecord {
+                exit: self.ended.status.code(),
+                signal: signal_of(self.ended.status),
+                asked: self.ended.asked.map(signal_name),
+                ..RunnerRecord::default()
+            });
+            let how = match (record.asked.as_deref(), &record.signal, record.exit) {
+                (Some("SIGINT"), ..) => "was stopped by Ctrl-C".to_owned(),
+                (Some(signal), ..) => format!("was stopped by {signal}"),
+                (None, Some(signal), _) => format!("ended: its runner died of {}", shown_signal(signal)),
+                (None, None, Some(0)) => return None,
+                (None, None, code) => format!("ended with exit code {}", code.unwrap_or(1)),
+            };
+            Some(Crash { process, how: how + &note })
+        };
+        let crashes = self.processes.iter().filter_map(|process| how(&process)).collect();
+        Failures { crashes, ..Failures::default() }
     }
 
     /// Each process is a test that failed, unless a test started it: that one is in the directory of its test.

@@ -49,6 +49,11 @@ impl Run {
         Running { watch, lost, run: self }
     }
 
+    /// Whether something is to be explained. Firmware has no end of its own, so a signal that stops it is one.
+    fn has_failed(&self, ended: &Ended) -> bool {
+        !ended.status.success() || self.kind == RunKind::Firmware && ended.asked.is_some()
+    }
+
     /// The directory of all runs.
     fn runs(&self) -> &Path {
         self.directory.parent().unwrap_or(&self.directory)
@@ -96,6 +101,7 @@ impl Running {
     /// Reports what failed, records how the run ended, and removes what is not to be kept.
     pub(super) fn finish(self, ended: &Ended) {
         let Running { run, watch, lost } = self;
+        let has_failed = run.has_failed(ended);
         let lost = watch.map_or(lost, |watch| lost.and(watch.finish()));
         let files = run.files();
         // A file that the user chose is read, but nothing is kept or removed.
@@ -114,8 +120,8 @@ impl Running {
             ended_ms: Some(outcome::now_ms()),
             exit: ended.status.code().map(i64::from),
             signal: ended.signal(),
-            failed: !ended.status.success(),
-            programs: run.programs(&files, !ended.status.success()),
+            failed: has_failed,
+            programs: run.programs(&files, has_failed),
             ..RunRecord::default()
         };
         if has_own_directory {
@@ -151,7 +157,7 @@ impl Running {
         if run.is_for_programs() {
             print_document(&run.directory);
         }
-        retention::trim_own(&run.directory, run.limit, ended.status.success(), &failed);
+        retention::trim_own(&run.directory, run.limit, !has_failed, &failed);
         let lost = lost.and(retention::prune(run.runs(), run.limit, Some((&run.directory, &failed))));
         if let Some(message) = lost.message(run.limit) {
             eprintln!("{message}");
@@ -167,12 +173,13 @@ fn write(record: &RunRecord, directory: &Path) {
 /// Prints the report, unless a program reads what failed. Returns the ring files of what failed, the most relevant first.
 fn report(run: &Run, ended: &Ended, processes: &[Process], failures: &Failures<'_>) -> Vec<PathBuf> {
     if run.is_for_programs() {
-        let is_exit = !ended.status.success() && failures.tests.is_empty() && failures.crashes.is_empty();
+        let is_exit = run.has_failed(ended) && failures.tests.is_empty() && failures.crashes.is_empty();
         let exited = report::exited(ended, processes).filter(|_| is_exit);
         return exited.map_or_else(|| failures.files(), |process| vec![process.path.clone()]);
     }
-    match (run.kind, ended.status.success()) {
+    match (run.kind, !run.has_failed(ended)) {
         (RunKind::Program, true) => report::print_success(run, ended, processes),
+        (RunKind::Firmware, true) => report::print_histories(processes),
         // Tests that pass may make processes die and threads panic on purpose.
         (RunKind::Tests | RunKind::OneByOne, true) => {}
         (_, false) if failures.tests.is_empty() && failures.crashes.is_empty() => {

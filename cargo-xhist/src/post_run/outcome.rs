@@ -13,7 +13,7 @@ pub(crate) const TEST_FILE: &str = "test.json";
 /// A longer file was not written by this program.
 const LONGEST: u64 = 1 << 16;
 
-/// A failed test, as the runner records it.
+/// A failed test or a firmware, as the runner records it.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct RunnerRecord {
     pub(crate) test: Option<String>,
@@ -21,6 +21,9 @@ pub(crate) struct RunnerRecord {
     pub(crate) pid: Option<u32>,
     pub(crate) exit: Option<i32>,
     pub(crate) signal: Option<String>,
+    /// The signal that asked the runner of a firmware to end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) asked: Option<String>,
 }
 
 impl RunnerRecord {

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use xhist_history::typed::shown_path;
+use xhist_history::typed::{command, shown_path};
 use xhist_instrument::shell::{quoted, visible};
 use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
 
@@ -43,6 +43,14 @@ pub(super) fn print_success(run: &Run, ended: &Ended, processes: &[Process]) {
             "\nxhist: {what} of this run died of a signal or left by `_exit`: {}",
             shown_path(&run.directory)
         );
+    }
+}
+
+/// Firmware that ended well, or that its user left by a key of its emulator.
+pub(super) fn print_histories(processes: &[Process]) {
+    for process in processes {
+        let history = command(format!("history {}", shown_path(&process.path)));
+        eprintln!("\nxhist: the history of {}: {history}", visible(process.program()));
     }
 }
 

@@ -11,10 +11,19 @@ use crate::output::results::Results;
 pub(crate) enum RunKind {
     /// One program, which takes cargo's place. It printed the statements under a panic itself.
     Program,
+    /// Programs without an operating system, each with a copy of its ring and a record of how its runner ended.
+    Firmware,
     /// Programs that run tests; what they print names the tests that failed.
     Tests,
     /// Only tests that failed left a file, each in a directory of its own.
     OneByOne,
+}
+
+impl RunKind {
+    /// Whether its programs run tests on this system, which leave spectra.
+    pub(crate) fn has_spectra(self) -> bool {
+        matches!(self, RunKind::Tests | RunKind::OneByOne)
+    }
 }
 
 /// A run: its ring files, and the map that explains them.

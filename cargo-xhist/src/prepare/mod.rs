@@ -68,7 +68,7 @@ pub(crate) fn prepare(
 ) -> Result<Prepared, Error> {
     let progress = Progress::new(command.is_quiet());
     progress.step("looking for the recorder".into());
-    let kept = recorder::get(command, home, workspace.has_dylib, &workspace.bare_features, &progress)?;
+    let kept = recorder::get(command, home, workspace.has_dylib, &workspace.bare, &progress)?;
     // A repeated build has them already.
     if !command.own.deps.is_empty() && workspace.dependencies.is_empty() {
         deps::add(workspace, command, &recorder::targets(command, &kept.recorders)?)?;

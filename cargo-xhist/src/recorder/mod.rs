@@ -7,7 +7,7 @@ pub(crate) mod cache;
 mod compiler;
 pub(crate) mod sources;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
@@ -22,6 +22,7 @@ use crate::error::{Error, UsageError};
 use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
 use crate::plan::{Recorder, RecorderSource, write_if_changed};
 use crate::progress::Progress;
+use crate::workspace::BareRecorder;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
 const LIBRARIES: [&str; 8] =
@@ -31,7 +32,7 @@ const LIBRARIES: [&str; 8] =
 const REPLACED: &str = "(which is replacing registry `crates-io`)";
 
 /// The format of the cache: changes when a cached recorder is made or stored differently.
-const FORMAT: u32 = 3;
+const FORMAT: u32 = 4;
 
 /// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
 /// recorder whose fast path also works across dynamic libraries.
@@ -39,7 +40,7 @@ pub(crate) fn get(
     command: &command::Command,
     home: &Path,
     for_dylibs: bool,
-    bare: &BTreeSet<String>,
+    bare: &BareRecorder,
     progress: &Progress,
 ) -> Result<Kept, Error> {
     let mut hosted = vec!["auto"];
@@ -96,7 +97,7 @@ struct Features<'a> {
     /// On an operating system.
     hosted: &'a [&'a str],
     /// Without one.
-    bare: &'a BTreeSet<String>,
+    bare: &'a BareRecorder,
 }
 
 /// Hash of everything that decides about the machine code of the recorder.
@@ -218,6 +219,15 @@ pub(crate) fn targets(
     recorders.keys().map(|target| if target.is_empty() { host() } else { Ok(target.clone()) }).collect()
 }
 
+/// Whether a `cfg(...)` of cargo's configuration holds for a target.
+pub(crate) fn holds(command: &command::Command, target: &str, name: &str) -> bool {
+    let Ok(platform) = name.parse::<cargo_platform::Platform>() else { return false };
+    // Without an answer of the compiler, cargo ends with its message.
+    let text = output(Command::new(rustc(command)).args(["--print", "cfg", "--target", target]));
+    let cfgs: Vec<_> = text.unwrap_or_default().lines().filter_map(|line| line.parse().ok()).collect();
+    platform.matches(target, &cfgs)
+}
+
 /// The compiler that cargo will call.
 fn rustc(command: &command::Command) -> OsString {
     crate::config::tool(command, "rustc").unwrap_or_else(|| "rustc".into())
@@ -282,7 +292,13 @@ pub(crate) fn cargo() -> Command {
 /// Writes a package whose only dependency is the recorder at this place.
 fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Result<(), Error> {
     let hosted = features.hosted.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
-    let bare = features.bare.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
+    let bare =
+        features.bare.features.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
+    // The program's own functions are called by name, so their types must be the same.
+    let state = features.bare.restore_state.as_ref();
+    let section = state
+        .map(|state| format!("critical-section = {{ version = \"1.2\", features = [{state:?}] }}\n"))
+        .unwrap_or_default();
     // A library that unwinds can be linked into programs that abort. The user's configuration may change the profile
     // `release`, so everything that matters is set here.
     let manifest = format!(
@@ -300,7 +316,7 @@ path = "lib.rs"
 
 [target.'cfg(target_os = "none")'.dependencies]
 xhist-rt = {{ {place}, features = [{bare}] }}
-
+{section}
 [target.'cfg(not(target_os = "none"))'.dependencies]
 xhist-rt = {{ {place}, features = [{hosted}] }}
 

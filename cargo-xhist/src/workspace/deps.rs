@@ -42,7 +42,7 @@ pub(crate) fn add(workspace: &mut Workspace, command: &Command, targets: &[Strin
 }
 
 /// All packages and their dependencies, as cargo resolves them for these targets.
-fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
+pub(super) fn resolved(command: &Command, targets: &[String]) -> Result<Metadata, Error> {
     let filters = targets.iter().flat_map(|target| ["--filter-platform".into(), target.into()]);
     let args = command.project_args().into_iter().chain(command.feature_args()).chain(filters);
     workspace::metadata(args, &mut cargo_metadata::MetadataCommand::new())
@@ -79,7 +79,7 @@ fn recordable<'m>(
 }
 
 /// Packages whose code is in programs and tests of the members.
-fn in_programs(metadata: &Metadata) -> HashSet<PackageId> {
+pub(super) fn in_programs(metadata: &Metadata) -> HashSet<PackageId> {
     let mut found = HashSet::new();
     let mut next: Vec<&PackageId> = metadata.workspace_members.iter().collect();
     while let Some(id) = next.pop() {

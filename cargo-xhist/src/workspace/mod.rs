@@ -1,5 +1,6 @@
 //! The project according to cargo: members, their targets, editions and directories.
 
+pub(crate) mod bare_recorder;
 pub(crate) mod deps;
 pub(crate) mod kept_analyses;
 pub(crate) mod module_graph;
@@ -32,10 +33,23 @@ pub(crate) struct Workspace {
     pub(crate) has_dylib: bool,
     /// There are packages outside the workspace that members name by a path, or that may patch others.
     pub(crate) has_outside: bool,
-    /// The features of the recorder for firmware: those with which members name it.
-    pub(crate) bare_features: BTreeSet<String>,
+    /// The recorder for firmware.
+    pub(crate) bare: BareRecorder,
     /// `[workspace.metadata.xhist]`.
     settings: Option<ManifestSettings>,
+}
+
+/// How the recorder is built where there is no operating system.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct BareRecorder {
+    /// Its features.
+    pub(crate) features: BTreeSet<String>,
+    /// Members name the recorder with its features.
+    pub(crate) is_named: bool,
+    /// The feature of the package critical-section that says what its functions return: all code of a program must agree.
+    pub(crate) restore_state: Option<String>,
+    /// A choice that is a guess.
+    pub(crate) note: Option<String>,
 }
 
 /// A package whose targets are instrumented.
@@ -81,7 +95,7 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
         dependencies: Vec::new(),
         has_dylib: false,
         has_outside: has_patch(metadata.workspace_root.as_std_path()),
-        bare_features: ["trace".to_owned()].into(),
+        bare: BareRecorder::default(),
         settings: settings(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
     let directories: Vec<&Path> = metadata
@@ -89,12 +103,16 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
         .iter()
         .filter_map(|package| package.manifest_path.as_std_path().parent())
         .collect();
+    let (mut features, mut is_named) = (BTreeSet::from(["trace".to_owned()]), false);
     for package in metadata.workspace_packages() {
         if !PACKAGES.contains(&package.name.as_str()) {
             workspace.has_dylib |=
                 package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
             let named = package.dependencies.iter().filter(|dependency| dependency.name == "xhist-rt");
-            workspace.bare_features.extend(named.flat_map(|dependency| dependency.features.iter().cloned()));
+            for dependency in named {
+                is_named = true;
+                features.extend(dependency.features.iter().cloned());
+            }
             let by_path = package.dependencies.iter().filter_map(|dependency| dependency.path.as_ref());
             workspace.has_outside |=
                 by_path.into_iter().any(|path| !directories.contains(&path.as_std_path()));
@@ -102,7 +120,8 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
         }
     }
     // Only programs on an operating system use these.
-    workspace.bare_features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
+    features.retain(|feature| !["std", "auto", "portable"].contains(&feature.as_str()));
+    workspace.bare = BareRecorder { features, is_named, ..BareRecorder::default() };
     Ok(workspace)
 }
 
@@ -156,7 +175,7 @@ impl Workspace {
     pub(crate) fn description(&self) -> String {
         let Workspace { root, target_dir, packages, targets, dependencies, has_dylib, has_outside, .. } =
             self;
-        let Workspace { bare_features, settings, .. } = self;
+        let Workspace { bare, settings, .. } = self;
         let of_manifest = |manifest: &ManifestSettings| (manifest.dir.clone(), manifest.settings.clone());
         let of_package = |Member { directory, name, settings }: &Member| {
             format!("{directory:?} {name:?} {:?}", settings.iter().map(of_manifest).collect::<Vec<_>>())
@@ -164,7 +183,7 @@ impl Workspace {
         let packages: Vec<_> = packages.iter().map(of_package).collect();
         let settings = settings.as_ref().map(of_manifest);
         let project = (root, target_dir, packages, targets, dependencies, settings);
-        format!("{project:?} {has_dylib} {has_outside} {bare_features:?}")
+        format!("{project:?} {has_dylib} {has_outside} {bare:?}")
     }
 
     /// The settings of all manifests.

@@ -58,6 +58,11 @@ impl Ring {
         Ring { map_hash, ..Ring::default() }
     }
 
+    /// Whether it is the ring of a thread. That of firmware is of the whole program.
+    pub fn is_of_thread(&self) -> bool {
+        self.thread_name.is_some() || self.tid != 0
+    }
+
     /// Name of the thread, or its id, or the number of the ring.
     pub fn thread(&self) -> String {
         match (&self.thread_name, self.tid) {

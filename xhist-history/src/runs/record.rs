@@ -107,6 +107,13 @@ pub struct CrashRecord {
     pub file: PathBuf,
 }
 
+impl CrashRecord {
+    /// ` (process 7)`, behind the name of the program. Firmware has no process.
+    pub fn process(&self) -> String {
+        if self.pid == 0 { String::new() } else { format!(" (process {})", self.pid) }
+    }
+}
+
 /// Why a directory has no description of a run.
 #[derive(Debug)]
 pub enum RunRecordError {

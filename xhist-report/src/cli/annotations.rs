@@ -61,7 +61,7 @@ pub(super) fn run(
         failures.push(reader.read(failure, file, ring)?);
     }
     for (index, crash) in record.crashes.iter().enumerate() {
-        let name = format!("{} (process {})", visible(&crash.program), crash.pid);
+        let name = format!("{}{}", visible(&crash.program), crash.process());
         let failure =
             AnnotatedFailure { name, how: visible(&crash.how).into_owned(), ..AnnotatedFailure::default() };
         let file = Some(crash.file.as_path()).filter(|_| index < MOST);

@@ -435,7 +435,7 @@ impl Listing {
 
     fn crash(&mut self, crash: &CrashRecord, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let (program, how) = (visible(&crash.program), visible(&crash.how));
-        self.line(&format!("\nxhist: {program} (process {}) {how}", crash.pid));
+        self.line(&format!("\nxhist: {program}{} {how}", crash.process()));
         let failure = AnsweredFailure {
             kind: "process",
             name: program.into_owned(),

@@ -83,7 +83,7 @@ fn message(record: &RunRecord, path: &Path, failed: Option<&str>) -> String {
     }
     let crash = record.crashes.iter().find(|crash| same(&crash.file, path));
     crash.map_or_else(String::new, |crash| {
-        format!("{} (process {}) {}", visible(&crash.program), crash.pid, visible(&crash.how))
+        format!("{}{} {}", visible(&crash.program), crash.process(), visible(&crash.how))
     })
 }
 

@@ -58,25 +58,56 @@ impl From<DumpError> for String {
     }
 }
 
+/// Where the rings of a program are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ring {
+    /// In the memory of a target without an operating system, at this address, with this number of bytes.
+    Bare {
+        /// The first address.
+        start: u64,
+        /// The number of bytes.
+        len: u64,
+    },
+    /// Wherever the operating system put them.
+    Hosted,
+}
+
+/// Where the rings of this program are.
+///
+/// # Errors
+/// The file is not an ELF file, or has no ring.
+pub fn ring_of(elf: &Path) -> Result<Ring, DumpError> {
+    Ok(found(elf)?.0)
+}
+
 /// The commands, with comments.
 ///
 /// # Errors
 /// The file is not an ELF file, or has no ring.
 pub fn commands(elf: &Path) -> Result<String, DumpError> {
+    let typed = quoted(elf);
+    Ok(match found(elf)? {
+        (Ring::Bare { start, len }, _) => bare(&typed, start, len),
+        (Ring::Hosted, false) => hosted(&typed),
+        (Ring::Hosted, true) => format!(
+            "# {SYMBOL} is not in it, as it was stripped: whether it records is seen when it runs\n{}",
+            hosted(&typed)
+        ),
+    })
+}
+
+/// Where the rings of this program are, and whether it was stripped of all symbols.
+fn found(elf: &Path) -> Result<(Ring, bool), DumpError> {
     let bytes = std::fs::read(elf).map_err(|error| DumpError::Unreadable { path: elf.to_owned(), error })?;
     let file =
         object::File::parse(&*bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
     let pointer = if file.is_64() { 8 } else { 4 };
-    let typed = quoted(elf);
     match ring {
-        Some(ring) if ring.size() <= pointer => Ok(hosted(&typed)),
-        Some(ring) => Ok(bare(&typed, ring.address(), ring.size())),
+        Some(ring) if ring.size() <= pointer => Ok((Ring::Hosted, false)),
+        Some(ring) => Ok((Ring::Bare { start: ring.address(), len: ring.size() }, false)),
         // The gdb script searches memory, and needs no symbol.
-        None if is_hosted(&file) && file.symbols().next().is_none() => Ok(format!(
-            "# {SYMBOL} is not in it, as it was stripped: whether it records is seen when it runs\n{}",
-            hosted(&typed)
-        )),
+        None if is_hosted(&file) && file.symbols().next().is_none() => Ok((Ring::Hosted, true)),
         None => Err(DumpError::NoRing(elf.to_owned())),
     }
 }

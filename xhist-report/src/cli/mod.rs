@@ -19,7 +19,7 @@ mod evidence;
 mod fleet;
 mod histories;
 mod history_args;
-mod how_to_dump;
+pub mod how_to_dump;
 mod mcp;
 mod moment;
 mod open;

@@ -125,7 +125,13 @@ impl<'o> AnswerReport<'o> {
             ThreadEnd::Panic => " before its panic",
             ThreadEnd::Signal(_) => " before the signal",
         };
-        writeln!(context.out, "last statements of thread {name}{until} (newest last):")?;
+        // Firmware has no threads.
+        let of = match (ring.is_of_thread(), ring.status) {
+            (true, _) => format!(" of thread {name}"),
+            (false, "before the reset") => " before the reset".to_owned(),
+            (false, _) => String::new(),
+        };
+        writeln!(context.out, "last statements{of}{until} (newest last):")?;
         let log = self.log.of(ring, context);
         if let Some(answered) = &self.options.answered {
             let log = log.clone();

@@ -1,0 +1,77 @@
+//! The runners that are known: how each is recognised, and how the target's memory is read.
+
+mod gdb;
+pub(super) mod kind;
+mod openocd;
+mod probe_rs;
+mod qemu;
+
+use std::ffi::OsString;
+use std::path::Path;
+
+use self::kind::RunnerKind;
+
+/// All of them.
+static KINDS: [RunnerKind; 4] = [probe_rs::KIND, qemu::KIND, openocd::KIND, gdb::KIND];
+
+/// The kind of a runner, by the name of its program.
+pub(super) fn kind_of(runner: &[OsString]) -> Option<&'static RunnerKind> {
+    let (program, args) = runner.split_first()?;
+    let name = Path::new(program).file_stem()?.to_str()?;
+    KINDS.iter().find(|kind| (kind.is)(name, args))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::kind::Reading;
+    use super::*;
+    use crate::firmware::ring_place::RingPlace;
+
+    fn line(line: &str) -> Vec<OsString> {
+        line.split(' ').map(OsString::from).collect()
+    }
+
+    /// The command that reads after this runner.
+    fn read(runner: &str) -> Result<String, String> {
+        let runner = line(runner);
+        let kind = kind_of(&runner).ok_or("unknown")?;
+        let place = RingPlace { start: 0x2000_0040, len: 8320 };
+        match kind.reading {
+            Reading::AtItsEnd => Ok("at its end".to_owned()),
+            Reading::After(command) => {
+                let words = command(&runner, &place, Path::new("f"))?;
+                Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
+            }
+        }
+    }
+
+    #[test]
+    fn each_runner_has_its_command() {
+        for (runner, command) in [
+            (
+                "probe-rs run --chip nRF52840_xxAA",
+                "probe-rs read --chip nRF52840_xxAA --output f --format binary b32 0x20000040 2080",
+            ),
+            (
+                "/opt/bin/probe-rs attach --always-print-stacktrace --chip=A --probe 0d28:0204 --speed 4000 --protocol swd",
+                "/opt/bin/probe-rs read --chip=A --probe 0d28:0204 --speed 4000 --protocol swd --output f --format binary b32 0x20000040 2080",
+            ),
+            (
+                "probe-rs --host a run --connect-under-reset --non-interactive --log-format full --chip B",
+                "probe-rs --host a read --non-interactive --chip B --output f --format binary b32 0x20000040 2080",
+            ),
+            ("qemu-system-arm -machine lm3s6965evb -kernel", "at its end"),
+            ("qemu-system-riscv32 -nographic -kernel", "at its end"),
+            (
+                "openocd -f interface/stlink.cfg -f target/stm32f4x.cfg -c program",
+                "openocd -f interface/stlink.cfg -f target/stm32f4x.cfg -c init -c halt -c dump_image f 0x20000040 8320 -c shutdown",
+            ),
+        ] {
+            assert_eq!(read(runner).as_deref(), Ok(command), "{runner}");
+        }
+        for unknown in ["espflash flash --monitor", "probe-rs download --chip A", "qemu-arm", "elf2uf2-rs -d"]
+        {
+            assert_eq!(read(unknown).as_deref(), Err("unknown"), "{unknown}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Where the ring of a firmware is in the target's memory: its symbol in the ELF file.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use xhist_report::cli::how_to_dump::{DumpError, Ring, ring_of};
+
+/// The bytes of the ring, or why they could not be read.
+pub(super) type RingBytes = Result<Vec<u8>, String>;
+
+/// What a ring without statements means.
+pub(super) const OVERWRITTEN: &str = "the ring is empty or overwritten; a stack that grows too large overwrites it, unless the stack is below all data (flip-link)";
+
+/// The address of the ring in the target, and its length in bytes. With the feature `keep`, of both rings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct RingPlace {
+    pub(super) start: u64,
+    pub(super) len: usize,
+}
+
+/// Why a program has no ring to read.
+#[derive(Debug)]
+pub(super) enum RingProblem {
+    Elf(DumpError),
+    Hosted(PathBuf),
+}
+
+impl fmt::Display for RingProblem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RingProblem::Elf(error) => error.fmt(f),
+            RingProblem::Hosted(path) => write!(f, "{} is for an operating system", path.display()),
+        }
+    }
+}
+
+impl RingPlace {
+    pub(super) fn of(elf: &Path) -> Result<RingPlace, RingProblem> {
+        match ring_of(elf).map_err(RingProblem::Elf)? {
+            Ring::Bare { start, len } => Ok(RingPlace { start, len: len as usize }),
+            Ring::Hosted => Err(RingProblem::Hosted(elf.to_owned())),
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! The recorder for firmware: which of its features fit what the program is made of.
+//!
+//! A member may name the recorder with its features. Else they are chosen from the packages that cargo resolves for the target.
+
+use cargo_metadata::Metadata;
+
+use crate::command::Command;
+use crate::config;
+use crate::error::Error;
+use crate::workspace::{Workspace, deps};
+
+/// A critical section for one core, by masking interrupts: package and feature. A statement may then mask them by itself.
+const ONE_CORE: [(&str, &str); 2] =
+    [("cortex-m", "critical-section-single-core"), ("riscv", "critical-section-single-hart")];
+/// Ends of the names of features with which other packages have one of their own: a lock between cores, or what a radio stack
+/// allows.
+const OWN: [&str; 3] =
+    ["critical-section-impl", "critical-section-single-core", "critical-section-single-hart"];
+/// Packages that always have one.
+const ALWAYS_OWN: [&str; 2] = ["esp-hal", "esp-sync"];
+/// Start-up code that leaves the section `.uninit` as it was, so that history is kept across a reset.
+const KEEP_MEMORY: [&str; 2] = ["cortex-m-rt", "riscv-rt"];
+/// Begins of the names of targets for which a statement can mask interrupts by itself.
+const MASKING: [&str; 2] = ["thumb", "riscv32"];
+
+/// Completes what is known of the recorder, if there is a target without an operating system.
+pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(), Error> {
+    let targets: Vec<String> =
+        config::targets(command).into_iter().filter(|target| is_bare(target)).collect();
+    if targets.is_empty() {
+        return Ok(());
+    }
+    let metadata = deps::resolved(command, &targets)?;
+    let packages = packages(&metadata);
+    let of_sections = packages.iter().filter(|(name, _)| *name == "critical-section");
+    let states = of_sections.flat_map(|(_, features)| features);
+    let bare = &mut workspace.bare;
+    bare.restore_state = states.filter(|feature| feature.starts_with("restore-state-")).max().cloned();
+    if !bare.is_named {
+        let (features, note) = chosen(&packages, &targets);
+        bare.features.extend(features.into_iter().map(String::from));
+        bare.note = note;
+    }
+    Ok(())
+}
+
+/// Whether a target has no operating system, by its name. One that a file describes has none: others are built in.
+fn is_bare(target: &str) -> bool {
+    target.contains("-none") || target.ends_with(".json")
+}
+
+/// The packages in programs, with their active features.
+fn packages(metadata: &Metadata) -> Vec<(&str, Vec<String>)> {
+    let programs = deps::in_programs(metadata);
+    let nodes = metadata.resolve.iter().flat_map(|resolve| &resolve.nodes);
+    let nodes = nodes.filter(|node| programs.contains(&node.id));
+    nodes
+        .map(|node| {
+            let features = node.features.iter().map(ToString::to_string).collect();
+            (metadata[&node.id].name.as_str(), features)
+        })
+        .collect()
+}
+
+/// The features that fit these packages, and a line about what is not known.
+fn chosen(packages: &[(&str, Vec<String>)], targets: &[String]) -> (Vec<&'static str>, Option<String>) {
+    let has = |name: &str, feature: &str| {
+        packages
+            .iter()
+            .any(|(package, features)| *package == name && features.iter().any(|has| has == feature))
+    };
+    let has_own = packages.iter().any(|(name, features)| {
+        let is_own = |feature: &String| {
+            OWN.contains(&feature.as_str()) && !ONE_CORE.contains(&(*name, feature.as_str()))
+        };
+        ALWAYS_OWN.contains(name) || features.iter().any(is_own)
+    });
+    let is_one_core = ONE_CORE.iter().any(|(name, feature)| has(name, feature));
+    let can_mask = targets.iter().all(|target| MASKING.iter().any(|begin| target.starts_with(begin)));
+    let keeps = packages.iter().any(|(name, _)| KEEP_MEMORY.contains(name)).then_some("keep");
+    let (section, note) = match (has_own, is_one_core, can_mask) {
+        (true, ..) => (None, None),
+        (false, true, true) => (Some("single-core"), None),
+        (false, false, true) => {
+            let note = "no dependency has a critical section, so the recorder masks the interrupts of one core; for several cores, add a package with one (its feature critical-section-impl)";
+            (Some("single-core"), Some(note.to_owned()))
+        }
+        (false, _, false) => {
+            let note = "no dependency has a critical section, which the recorder needs on this target: add a package with one (its feature critical-section-impl)";
+            (None, Some(note.to_owned()))
+        }
+    };
+    (section.into_iter().chain(keeps).collect(), note)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn features_follow_from_the_packages() {
+        let one_core = ("cortex-m", "critical-section-single-core");
+        let runtime = ("cortex-m-rt", "device");
+        for (packages, target, features, notes) in [
+            (vec![one_core, runtime], "thumbv7m-none-eabi", vec!["single-core", "keep"], false),
+            (
+                vec![("riscv", "critical-section-single-hart")],
+                "riscv32imc-unknown-none-elf",
+                vec!["single-core"],
+                false,
+            ),
+            // Two cores, and the lock between them is the HAL's.
+            (
+                vec![("embassy-rp", "critical-section-impl"), runtime],
+                "thumbv6m-none-eabi",
+                vec!["keep"],
+                false,
+            ),
+            // A radio stack that no statement may mask.
+            (
+                vec![one_core, ("nrf-softdevice", "critical-section-impl")],
+                "thumbv7em-none-eabihf",
+                vec![],
+                false,
+            ),
+            (vec![("esp-hal", "esp32c3")], "riscv32imc-unknown-none-elf", vec![], false),
+            (
+                vec![("cortex-m", "inline-asm"), runtime],
+                "thumbv7m-none-eabi",
+                vec!["single-core", "keep"],
+                true,
+            ),
+            (vec![("xtensa-lx", "default")], "xtensa-esp32-none-elf", vec![], true),
+        ] {
+            let rows: Vec<(&str, Vec<String>)> =
+                packages.iter().map(|(name, feature)| (*name, vec![(*feature).to_owned()])).collect();
+            let (found, note) = chosen(&rows, &[target.to_owned()]);
+            assert_eq!((found, note.is_some()), (features, notes), "{packages:?}");
+        }
+        assert!(
+            is_bare("thumbv6m-none-eabi") && is_bare("board.json") && !is_bare("x86_64-unknown-linux-gnu")
+        );
+    }
+}

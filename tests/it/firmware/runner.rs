@@ -1,0 +1,119 @@
+//! Firmware without a line of xhist: does `cargo xhist run` run it as its own runner does, and explain how it ended?
+
+use std::time::Duration;
+
+use rustix::process::Signal;
+use xhist_tests::{CORTEX_M, Done, Run, Tree, line_of, report, repository};
+
+const SAMPLE: &str = "samples/firmware-blinky";
+
+/// The project, built where all runs find what they share.
+fn project() -> Tree {
+    Tree::kept("firmware-blinky", &repository().join(SAMPLE), str::to_owned)
+}
+
+/// `cargo xhist run` with this feature.
+fn run(project: &Tree, feature: &str) -> Run {
+    let cargo = CORTEX_M.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
+    if feature.is_empty() { cargo } else { cargo.args("--features").arg(feature) }
+}
+
+/// The answer says how it ended, and its last statement is the one with this text.
+#[track_caller]
+fn assert_answer(project: &Tree, done: &Done, how: &str, text: &str) {
+    done.check(done.stderr.contains(&format!("xhist: firmware-blinky {how}\n")), how);
+    let line = line_of(&project.join("src/main.rs"), text);
+    let answer = done.stderr.split("(newest last):").nth(1).unwrap_or_default();
+    let listed = answer.lines().take_while(|line| !line.starts_with("whole history"));
+    let last = listed.filter(|line| line.contains("src/main.rs:")).last().unwrap_or_default();
+    done.check(last.contains(&format!("src/main.rs:{line} ")), &format!("the last statement is line {line}"));
+}
+
+pub(super) fn panics() {
+    let project = project();
+    let done = run(&project, "").done().expect(1);
+    assert_answer(&project, &done, "ended with exit code 1", "    PATTERN[at]");
+    done.check(done.stdout.contains("blinking"), "its own output");
+    done.check(
+        done.stderr.contains("index out of bounds") || done.stdout.contains("index out of bounds"),
+        "its message",
+    );
+    // The page shows this run, with its own number.
+    let page = std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page");
+    let shown =
+        page.split("\nxhist: firmware-blinky").nth(1).and_then(|rest| rest.split("whole history").next());
+    done.check(done.stderr.contains(shown.expect("a run")), "what docs/firmware.md shows");
+    for file in ["Cargo.toml", "Cargo.lock", "memory.x", "src/main.rs"] {
+        let is_same = project.read(file)
+            == std::fs::read_to_string(repository().join(SAMPLE).join(file)).expect("a text");
+        assert!(is_same, "{file} is as it was");
+    }
+    let whole =
+        done.stderr.split("whole history: cargo xhist history ").nth(1).and_then(|rest| rest.lines().next());
+    let whole = report(project.path()).args(whole.expect("the command")).succeed().stdout;
+    assert!(whole.lines().count() > 20 && whole.contains("src/main.rs"), "{whole}");
+}
+
+pub(super) fn hangs() {
+    let project = project();
+    let mut started = run(&project, "hang").start();
+    started.wait_for("blinking");
+    started.signal(Signal::INT);
+    let done = started.done();
+    assert_answer(&project, &done, "was stopped by Ctrl-C", "        black_box(1);");
+    assert_eq!(done.code(), 0, "QEMU's own exit code");
+}
+
+pub(super) fn faults() {
+    after_a_time_out("fault", "    function();");
+}
+
+/// The stack is below all data, so the ring is whole.
+pub(super) fn overflows() {
+    after_a_time_out("overflow", "    black_box(deeper(depth + 1))");
+}
+
+fn after_a_time_out(feature: &str, text: &str) {
+    let project = project();
+    let mut started = run(&project, feature).start();
+    started.wait_for("blinking");
+    // QEMU prints before the mistake is made.
+    std::thread::sleep(Duration::from_millis(300));
+    started.signal(Signal::TERM);
+    assert_answer(&project, &started.done(), "was stopped by SIGTERM", text);
+}
+
+pub(super) fn ends_well() {
+    let project = project();
+    let done = run(&project, "good").succeed();
+    done.check(
+        done.stderr.contains("xhist: the history of firmware-blinky: cargo xhist history"),
+        "where it is",
+    );
+    done.check(!done.stderr.contains("newest last"), "no answer");
+}
+
+/// The real options of probe-rs, with QEMU for a chip.
+pub(super) fn probe_rs() {
+    let project = project();
+    let state = Tree::empty("probe-state");
+    let probe = repository().join("tests/fixtures/probe-rs/probe-rs").display().to_string();
+    let probe =
+        probe + " run --chip LM3S6965 --probe 0d28:0204 --connect-under-reset --always-print-stacktrace";
+    let done = run(&project, "hang")
+        .arg("--config")
+        .arg(format!("target.thumbv7m-none-eabi.runner='{probe}'"))
+        .env("PROBE_STATE", state.path())
+        .done()
+        .expect(1);
+    done.check(done.stdout.contains("Firmware exited unexpectedly: Exception"), "what probe-rs prints");
+    assert_answer(&project, &done, "ended with exit code 1", "        black_box(1);");
+}
+
+/// A runner that leaves no memory.
+pub(super) fn unknown() {
+    let project = project();
+    let done = run(&project, "").arg("--config").arg("target.thumbv7m-none-eabi.runner='true'").succeed();
+    let line = "`true` is not a runner after which xhist can read memory; how to read the history: cargo xhist history --how-to-dump";
+    done.check(done.stderr.contains(line), "what to do");
+}
