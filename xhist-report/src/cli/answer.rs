@@ -63,6 +63,10 @@ pub struct AnswerArgs {
     #[arg(long)]
     no_pager: bool,
 
+    /// Print the first suspects below it, as after the run
+    #[arg(long, conflicts_with = "bytes")]
+    suspects: bool,
+
     #[command(flatten)]
     budget: BudgetArgs,
 
@@ -112,7 +116,10 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     let is_terminal = io::stdout().is_terminal();
     let budget = args.budget.budget();
     let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget };
-    let (text, code) = answer(&place, wanted, is_terminal, notes)?;
+    let (mut text, code) = answer(&place, wanted, is_terminal, notes)?;
+    if args.suspects {
+        suspects::print_brief(&suspects::run_directory(&place), typed::is_cargo(), &mut text, notes);
+    }
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
         true => pager.write_all(&text),
