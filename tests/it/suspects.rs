@@ -391,7 +391,7 @@ fn crates() {
     for of_crate in faults.chunk_by(|one, other| one.name == other.name) {
         let (released, tree) = of_crate[0].unpack();
         for fault in of_crate {
-            let verdict = fault.examine(&released, &tree);
+            let verdict = fault.examine(&released, &tree, false);
             println!("{} {}:{} {:?}", fault.name, fault.edits[0].file, verdict.line, verdict.rank);
             named += usize::from(verdict.is_named);
             among_five += usize::from(verdict.rank.is_some_and(|rank| rank <= 5));

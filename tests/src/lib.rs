@@ -6,6 +6,7 @@ mod faults;
 pub mod fleet;
 mod hunt;
 pub mod imports;
+pub mod kept;
 mod listing;
 mod metal;
 mod need;

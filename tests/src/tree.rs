@@ -35,15 +35,19 @@ impl Tree {
     /// A copy of a directory, without build output; everything in it may be written.
     pub fn copy_of(directory: &Path) -> Tree {
         let tree = Tree::empty(&directory.file_name().unwrap_or_default().to_string_lossy());
+        tree.fill(directory);
+        tree
+    }
+
+    fn fill(&self, directory: &Path) {
         for entry in sources(directory) {
-            let to = tree.0.join(entry.path().strip_prefix(directory).expect("below it"));
+            let to = self.0.join(entry.path().strip_prefix(directory).expect("below it"));
             if entry.file_type().is_dir() {
                 fs::create_dir(&to).expect("a directory");
             } else {
                 fs::write(&to, fs::read(entry.path()).expect("a file")).expect("a copy");
             }
         }
-        tree
     }
 
     /// A copy of a directory that stays from run to run with its build output: what others wrote is compiled once. The
@@ -63,6 +67,25 @@ impl Tree {
             }
         }
         tree
+    }
+
+    /// A copy of a directory at this place, which stays. It is not made again.
+    pub fn staying(place: &Path, directory: &Path) -> Tree {
+        let tree = Tree(place.to_owned());
+        if !place.is_dir() {
+            fs::create_dir_all(place).expect("a directory");
+            tree.fill(directory);
+        }
+        tree
+    }
+
+    /// Removes what was built, but not what was recorded.
+    pub fn remove_builds(&self) {
+        for entry in fs::read_dir(self.join("target")).into_iter().flatten().flatten() {
+            if entry.file_name() != "xhist" && entry.path().is_dir() {
+                fs::remove_dir_all(entry.path()).expect("removed");
+            }
+        }
     }
 
     /// A program of one file.

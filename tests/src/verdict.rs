@@ -6,7 +6,7 @@ use std::path::Path;
 use serde_json::{Value, json};
 
 use crate::faults::{Fault, FaultyLines};
-use crate::{Crate, Done, Tree, online_cargo, report};
+use crate::{Crate, Tree, kept, online_cargo, report};
 
 /// Where the fault is among the suspects.
 #[derive(Clone, Debug)]
@@ -31,8 +31,8 @@ pub struct Verdict {
     pub faulty: Vec<(String, usize)>,
     /// What `xhist-report suspects --format json` printed.
     pub suspects: Value,
-    /// What `cargo xhist test` printed.
-    pub done: Done,
+    /// What `cargo xhist test` printed about the failure, behind what cargo itself printed.
+    pub answer: String,
 }
 
 /// Lines read until a faulty one, on average over the orders of lines with one score.
@@ -48,12 +48,14 @@ pub struct ByChance {
 const SCREEN: usize = 40;
 
 impl Fault {
-    /// Puts the fault into the crate, runs its tests, ranks, and takes the fault away.
-    pub fn examine(&self, released: &Crate, tree: &Tree) -> Verdict {
+    /// Puts the fault into the crate, runs its tests, ranks, and takes the fault away. `keep`: the run stays in the tree, and the
+    /// tests do not run again.
+    pub fn examine(&self, released: &Crate, tree: &Tree, keep: bool) -> Verdict {
         let faulty_crate = self.put_into(tree);
         let places = &faulty_crate.lines;
         let arguments = format!("xhist test --no-fail-fast {}", released.targets);
-        let done = online_cargo(tree.path()).args(&arguments).done();
+        let run = || online_cargo(tree.path()).args(&arguments);
+        let (_, answer) = kept::split(&kept::printed(tree, keep, run));
         let document =
             report(tree.path()).args("suspects --format json --limit 1000000").done().expect(0).stdout;
         let suspects: Value = serde_json::from_str(&document).expect("JSON");
@@ -64,7 +66,7 @@ impl Fault {
         let lines = lines(&suspects);
         let first = lines.iter().position(|line| is_faulty(line.file, line.line));
         let of_first = first.map(|first| &lines[first]);
-        let printed = done.stderr.find("\nsuspects of ").map_or("", |at| &done.stderr[at..]);
+        let printed = answer.find("\nsuspects of ").map_or("", |at| &answer[at..]);
         let named = |text: &str| {
             let text: Vec<&str> = text.lines().take(SCREEN).collect();
             faulty.iter().any(|(file, line)| names(&text, file, *line))
@@ -89,19 +91,12 @@ impl Fault {
             is_in_diff: compared.is_some_and(|compared| named(&compared)),
             faulty,
             suspects,
-            done,
+            answer,
         }
     }
 }
 
 impl Verdict {
-    /// What `cargo xhist test` printed about the failure, behind what cargo itself printed.
-    pub fn answer(&self) -> &str {
-        let stderr = &self.done.stderr;
-        let failed = stderr.find("\nerror: ").unwrap_or(0);
-        stderr[failed..].find("\nxhist: ").map_or("", |at| &stderr[failed + at + 1..])
-    }
-
     /// Writes the suspects and the faulty lines to a file of this directory: orders can be compared without the crate.
     pub fn keep(&self, fault: &Fault, directory: &Path) -> std::io::Result<()> {
         let faulty: Vec<Value> =

@@ -3,7 +3,8 @@
 //! ```sh
 //! cargo run --release -p xhist-tests --bin faults                                 # all of tests/fixtures/faults.tsv
 //! cargo run --release -p xhist-tests --bin faults -- shlex                        # those of these crates
-//! cargo run --release -p xhist-tests --bin faults -- --set "real tuned" --keep DIR    # of a set; DIR gets the suspects
+//! cargo run --release -p xhist-tests --bin faults -- --set "real tuned" --keep DIR    # of a set; DIR gets the suspects and
+//!                                                        # the runs, and the next time they are not run again
 //! ```
 
 use std::panic::catch_unwind;
@@ -11,7 +12,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use xhist_tests::{Fault, Need, Verdict, clean_up, set_deadline};
+use xhist_tests::{Fault, Need, Tree, Verdict, clean_up, set_deadline};
 
 /// A crate that takes longer has failed.
 const CRATE_LIMIT: Duration = Duration::from_secs(1800);
@@ -89,7 +90,7 @@ fn table(faults: &[Fault], keep: Option<&PathBuf>) {
     for of_crate in faults.chunk_by(|one, other| (&one.name, &one.version) == (&other.name, &other.version)) {
         set_deadline(CRATE_LIMIT);
         // A crate that cannot be examined, such as one whose tests do not end, does not end the table.
-        let Ok(verdicts) = catch_unwind(|| examined(of_crate)) else {
+        let Ok(verdicts) = catch_unwind(|| examined(of_crate, keep)) else {
             println!("| {} {} | | not examined | | | | | | | | | |", of_crate[0].name, of_crate[0].version);
             clean_up();
             continue;
@@ -132,8 +133,8 @@ fn row(fault: &Fault, verdict: &Verdict) {
         chance(|chance| chance.random),
         said(verdict.is_named),
         said(verdict.is_in_diff),
-        verdict.answer().lines().count(),
-        verdict.answer().len(),
+        verdict.answer.lines().count(),
+        verdict.answer.len(),
     );
 }
 
@@ -142,8 +143,8 @@ impl Summary {
         self.examined += 1;
         self.named += usize::from(verdict.is_named);
         self.in_diff += usize::from(verdict.is_in_diff);
-        self.answers[0] += verdict.answer().lines().count();
-        self.answers[1] += verdict.answer().len();
+        self.answers[0] += verdict.answer.lines().count();
+        self.answers[1] += verdict.answer.len();
         let orders = [
             verdict.lines_read.map(|lines| lines as f64),
             verdict.by_chance.map(|chance| chance.ochiai),
@@ -172,7 +173,14 @@ impl Summary {
 }
 
 /// The verdicts on the faults of one crate.
-fn examined(faults: &[Fault]) -> Vec<Verdict> {
+fn examined(faults: &[Fault], keep: Option<&PathBuf>) -> Vec<Verdict> {
     let (released, tree) = faults[0].unpack();
-    faults.iter().map(|fault| fault.examine(&released, &tree)).collect()
+    let verdict = |(number, fault): (usize, &Fault)| match keep {
+        Some(keep) => {
+            let place = keep.join(format!("{}-{}-{number}", fault.name, fault.version));
+            fault.examine(&released, &Tree::staying(&place, tree.path()), true)
+        }
+        None => fault.examine(&released, &tree, false),
+    };
+    (0..).zip(faults).map(verdict).collect()
 }

@@ -7,6 +7,7 @@
 //! ```sh
 //! cargo run --release -p xhist-tests --bin panics -- PANIC4R             # every panic of this checkout
 //! cargo run --release -p xhist-tests --bin panics -- PANIC4R chrono-1    # those of these names
+//! cargo run --release -p xhist-tests --bin panics -- PANIC4R --keep DIR  # what was recorded stays there, and is read again
 //! ```
 
 use std::panic::catch_unwind;
@@ -15,7 +16,7 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use serde_json::Value;
-use xhist_tests::{Tree, clean_up, online_cargo, report, set_deadline};
+use xhist_tests::{Tree, clean_up, kept, online_cargo, report, set_deadline};
 
 /// A panic that takes longer is left out.
 const LIMIT: Duration = Duration::from_secs(330);
@@ -45,10 +46,15 @@ struct Found {
 fn main() -> ExitCode {
     let mut arguments = std::env::args().skip(1);
     let Some(set) = arguments.next().map(PathBuf::from).filter(|set| set.is_dir()) else {
-        eprintln!("error: no directory with a checkout of Panic4R: panics PANIC4R [NAME...]");
+        eprintln!("error: no directory with a checkout of Panic4R: panics PANIC4R [--keep DIR] [NAME...]");
         return ExitCode::from(2);
     };
-    let names: Vec<String> = arguments.collect();
+    let mut names: Vec<String> = arguments.collect();
+    let keep = names.iter().position(|name| name == "--keep").map(|at| names.drain(at..).collect::<Vec<_>>());
+    let keep = keep.map(|mut kept| {
+        names.extend(kept.drain(2.min(kept.len())..));
+        PathBuf::from(kept.pop().unwrap_or_default())
+    });
     let set = set.canonicalize().expect("a directory");
     println!("| panic | own frame | printed | suspect | bytes | lines |");
     println!("|---|---|---|---|---|---|");
@@ -65,7 +71,7 @@ fn main() -> ExitCode {
             continue;
         }
         set_deadline(LIMIT);
-        let found = catch_unwind(|| examined(&project, &fix));
+        let found = catch_unwind(|| examined(&project, &fix, keep.as_deref()));
         clean_up();
         match found {
             Ok(Some(found)) => {
@@ -203,11 +209,17 @@ fn places(text: &str) -> impl Iterator<Item = (&str, usize)> {
 }
 
 /// What a recorded run prints. `None` if it does not panic.
-fn examined(project: &Path, fix: &[FixPlace]) -> Option<Found> {
-    let tree = Tree::copy_of(project);
-    let done = online_cargo(tree.path()).args("xhist run --deps all").env("RUST_BACKTRACE", "1").done();
-    let own = done.stderr.find("\nxhist: ").filter(|_| done.stderr.contains("panicked at"))?;
-    let (backtrace, printed) = done.stderr.split_at(own);
+fn examined(project: &Path, fix: &[FixPlace], keep: Option<&Path>) -> Option<Found> {
+    let place = keep.map(|keep| keep.join(project.file_name().unwrap_or_default()));
+    let tree = match place {
+        Some(place) => Tree::staying(&place, project),
+        None => Tree::copy_of(project),
+    };
+    let run = || online_cargo(tree.path()).args("xhist run --deps all").env("RUST_BACKTRACE", "1");
+    let (backtrace, printed) = kept::split(&kept::printed(&tree, keep.is_some(), run));
+    if printed.is_empty() || !backtrace.contains("panicked at") {
+        return None;
+    }
     let backtrace = &backtrace[backtrace.find("stack backtrace:").unwrap_or(backtrace.len())..];
     let is_own = |path: &str| {
         !path.contains("/rustc/") && !path.contains("/rustlib/") && !path.contains("registry/src/")
@@ -224,7 +236,7 @@ fn examined(project: &Path, fix: &[FixPlace]) -> Option<Found> {
     });
     Some(Found {
         frame: frame.map(|index| index + 1),
-        is_printed: places(printed).any(|(path, line)| is_fix(fix, path, line)),
+        is_printed: places(&printed).any(|(path, line)| is_fix(fix, path, line)),
         suspect: suspect.map(|index| index + 1),
         printed: (printed.len(), printed.lines().count()),
     })

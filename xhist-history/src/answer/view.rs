@@ -3,6 +3,7 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
+use std::ops::RangeInclusive;
 
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
@@ -32,6 +33,12 @@ const FOR_SUSPECTS: (usize, usize) = (3, 4);
 /// The last rank of the suspects that no fold hides.
 const NEVER_FOLDED: usize = 3;
 
+/// Lines that the first suspects take beyond those wanted, if there is no room.
+const BEYOND: usize = 2;
+
+/// The outline of the outermost open call takes this part of the lines before calls are opened.
+const OUTLINE: usize = 3;
+
 /// Interruptions that are shown at most, and the parts around each.
 const INTERRUPTIONS: usize = 3;
 const AROUND_INTERRUPTION: usize = 2;
@@ -56,6 +63,8 @@ pub struct Row {
     pub rank: Option<usize>,
     /// When its statements ran last.
     pub runs: Vec<u64>,
+    /// Statements that ran in its calls and have no lines.
+    pub inside: u64,
     /// What it shows.
     pub kind: RowKind,
 }
@@ -101,7 +110,13 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     };
     let (before, early) = (around(BEFORE, activations.ended()), around(EARLY, activations.early()));
     let functions = RefCell::default();
+    let outline = activations.open().first().filter(|call| {
+        let is_own = |function| code.package(function).is_none();
+        call.function.is_some_and(is_own)
+    });
     let mut view = View {
+        outline: outline.map(|call| call.id),
+        checked: outline.filter(|_| activations.open().len() == 1).and_then(newest_call),
         code,
         before: &before,
         early: &early,
@@ -114,6 +129,7 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     for call in view.open {
         view.shown.insert(call.id, at_least(&call.body));
     }
+    view.add_outline();
     view.add_interruptions(activations);
     view.add_suspects();
     let lines = wanted.lines;
@@ -136,7 +152,19 @@ fn at_least(body: &[CallContent]) -> usize {
     body.iter().rposition(is_at).map_or(body.len().min(1), |at| body.len() - at)
 }
 
+/// The newest call that a body made and that has ended.
+fn newest_call(call: &FoldedCall) -> Option<u64> {
+    call.body.iter().rev().find_map(|part| match part {
+        CallContent::Call(call) => Some(call.id),
+        _ => None,
+    })
+}
+
 struct View<'v> {
+    /// The outermost open call: the statements of a test are an outline of it, a line each, with what they called.
+    outline: Option<u64>,
+    /// The newest call in it, if none is open: what the failed check called.
+    checked: Option<u64>,
     code: &'v Code,
     /// What ran before the outermost open call.
     before: &'v FoldedCall,
@@ -151,6 +179,9 @@ struct View<'v> {
     /// Functions whose statements are shown.
     functions: RefCell<HashSet<BodyId>>,
 }
+
+/// A part of the call of this number, and the parts around it.
+type FoundPart = (u64, usize, RangeInclusive<usize>);
 
 /// Lines, and what could be shown in addition.
 #[derive(Default)]
@@ -235,6 +266,14 @@ impl View<'_> {
         self.code.package(call.function?)
     }
 
+    /// Shows the newest statements of the outline.
+    fn add_outline(&mut self) {
+        let Some(call) = self.open.first().filter(|call| Some(call.id) == self.outline) else { return };
+        let (parts, _) = step(&call.body, true, self.wanted.lines / OUTLINE);
+        let shown = self.shown.entry(call.id).or_default();
+        *shown = parts.max(*shown);
+    }
+
     /// Shows where handlers came, in the calls that they interrupted: what was entered again first.
     fn add_interruptions(&mut self, activations: &Activations<'_>) {
         let reentries = activations.reentries().into_iter().map(|reentry| reentry.since);
@@ -248,7 +287,7 @@ impl View<'_> {
                 continue;
             }
             let islands = self.islands.clone();
-            for (handler, (call, parts)) in path.into_iter().enumerate() {
+            for (handler, (call, _, parts)) in path.into_iter().enumerate() {
                 // The function, its handler, and what that interrupted.
                 let more = if handler < 3 { AROUND_INTERRUPTION } else { 0 };
                 let (first, last) = (parts.start().saturating_sub(more), parts.end() + more);
@@ -266,33 +305,54 @@ impl View<'_> {
         self.open.iter().chain([self.before, self.early]).find_map(|call| call.len_of(id)).unwrap_or(0)
     }
 
-    /// Shows suspects where they ran last, each with the statements that led to it, while there is room.
+    /// Shows suspects where they ran last: the first ones alone, because no fold hides them, and then each with the statements
+    /// that led to it, while there is room.
     fn add_suspects(&mut self) {
-        let most = self.wanted.lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
-        for suspect in self.wanted.suspects {
-            let place = (suspect.file, suspect.line);
-            let mut path = Vec::new();
-            let calls = self.open.iter().rev().chain([self.before, self.early]);
-            let is_it = |part: &CallContent| match part {
-                CallContent::Line { statement, .. } => {
-                    let (file, span) = self.code.place(*statement);
-                    (file, span.line) == place
-                }
-                _ => false,
+        let lines = self.wanted.lines;
+        let most = lines * FOR_SUSPECTS.0 / FOR_SUSPECTS.1;
+        let found = self.wanted.suspects.iter().map(|suspect| (suspect.rank, self.last_run(suspect)));
+        let found: Vec<(usize, Vec<FoundPart>)> = found.collect();
+        let is_first = |rank: usize| rank <= NEVER_FOLDED;
+        for (_, path) in found.iter().filter(|(rank, _)| is_first(*rank)) {
+            // The innermost call comes first. A call of the outline comes with the statement that made it.
+            let first = |(inside, (call, part, _)): (usize, &FoundPart)| {
+                let is_made = inside > 0 && Some(*call) == self.outline;
+                (*call, part.saturating_sub(usize::from(is_made))..=*part)
             };
-            if !calls.into_iter().any(|call| self.find(&call.body, call.id, &is_it, &mut path)) {
-                continue;
-            }
-            let islands = self.islands.clone();
-            for (call, parts) in path {
-                self.islands.entry(call).or_default().extend(parts);
-            }
-            // The first ones may take all lines.
-            let most = if suspect.rank <= NEVER_FOLDED { self.wanted.lines } else { most };
-            if self.draw().rows.len() > most {
-                self.islands = islands;
-            }
+            let alone: Vec<_> = path.iter().enumerate().map(first).collect();
+            self.add(alone.into_iter(), lines + BEYOND);
         }
+        for (rank, path) in &found {
+            let most = if is_first(*rank) { lines } else { most };
+            self.add(path.iter().map(|(call, _, around)| (*call, around.clone())), most);
+        }
+    }
+
+    /// Shows parts, unless there are more lines than these then.
+    fn add(&mut self, parts: impl Iterator<Item = (u64, RangeInclusive<usize>)>, most: usize) {
+        let islands = self.islands.clone();
+        for (call, parts) in parts {
+            self.islands.entry(call).or_default().extend(parts);
+        }
+        if self.draw().rows.len() > most {
+            self.islands = islands;
+        }
+    }
+
+    /// The way to the newest run of a suspect; empty if it did not run.
+    fn last_run(&self, suspect: &SuspectLine) -> Vec<FoundPart> {
+        let place = (suspect.file, suspect.line);
+        let mut path = Vec::new();
+        let calls = self.open.iter().rev().chain([self.before, self.early]);
+        let is_it = |part: &CallContent| match part {
+            CallContent::Line { statement, .. } => {
+                let (file, span) = self.code.place(*statement);
+                (file, span.line) == place
+            }
+            _ => false,
+        };
+        let _ = calls.into_iter().any(|call| self.find(&call.body, call.id, &is_it, &mut path));
+        path
     }
 
     /// The parts that lead to the newest such line, by the number of their call: the innermost first.
@@ -301,7 +361,7 @@ impl View<'_> {
         body: &[CallContent],
         id: u64,
         is_it: &dyn Fn(&CallContent) -> bool,
-        path: &mut Vec<(u64, std::ops::RangeInclusive<usize>)>,
+        path: &mut Vec<FoundPart>,
     ) -> bool {
         for (index, part) in body.iter().enumerate().rev() {
             let is_here = match part {
@@ -319,7 +379,7 @@ impl View<'_> {
                 let first = index.saturating_sub(1);
                 let last = if is_call { index } else { (index + 1).min(body.len() - 1) };
                 if id != LOOP {
-                    path.push((id, first..=last));
+                    path.push((id, index, first..=last));
                 }
                 return true;
             }
@@ -339,6 +399,7 @@ impl View<'_> {
         if shown > 0 || !islands.is_empty() {
             self.functions.borrow_mut().extend(call.function);
         }
+        let is_outline = self.outline == Some(call.id);
         let mut next = 0;
         for island in islands.range(..first).copied().chain([first]) {
             let hidden = &call.body[next..island];
@@ -354,20 +415,26 @@ impl View<'_> {
                 };
                 drawn.push(depth, 1, kind);
                 if island == first && !matches!(hidden, [CallContent::Counted(_)]) {
-                    let (more, cost) = step(hidden);
+                    let (more, cost) = step(hidden, is_outline, STEP);
                     let shown = call.body.len() - first + more;
                     drawn.choices.push(RowChoice { call: call.id, shown, cost, row, has_less_news: false });
                 }
             }
             if island < first {
-                self.parts(&call.body[island..=island], depth, times, drawn);
+                self.parts(&call.body[island..=island], is_outline, (depth, times), drawn);
             }
             next = island + 1;
         }
-        self.parts(&call.body[first..], depth, times, drawn);
+        self.parts(&call.body[first..], is_outline, (depth, times), drawn);
     }
 
-    fn parts(&self, parts: &[CallContent], depth: usize, times: u64, drawn: &mut Drawn) {
+    fn parts(
+        &self,
+        parts: &[CallContent],
+        is_outline: bool,
+        (depth, times): (usize, u64),
+        drawn: &mut Drawn,
+    ) {
         for part in parts {
             match part {
                 CallContent::Line { statement, times: own, since } => {
@@ -395,16 +462,25 @@ impl View<'_> {
                         row.runs = vec![*since];
                     }
                 }
-                CallContent::Loop(round) => self.parts(&round.body, depth, times.max(round.times), drawn),
+                CallContent::Loop(round) => {
+                    self.parts(&round.body, is_outline, (depth, times.max(round.times)), drawn)
+                }
                 CallContent::Repeated { statements, times, .. } => {
                     drawn.push(depth, *times, RowKind::Repeated(*statements));
                 }
                 CallContent::Counted(statements) => {
                     drawn.push(depth, 1, RowKind::Earlier(None, *statements, Vec::new()))
                 }
+                CallContent::Call(call) if is_outline && self.is_folded(call) && drawn.count(call, depth) => {}
                 CallContent::Call(call) => self.call(call, depth, times, drawn),
             }
         }
+    }
+
+    /// Whether a call of the outline is not opened.
+    fn is_folded(&self, call: &FoldedCall) -> bool {
+        let is_shown = self.shown.contains_key(&call.id) || self.islands.contains_key(&call.id);
+        !is_shown && self.checked != Some(call.id)
     }
 
     fn call(&self, call: &FoldedCall, depth: usize, times: u64, drawn: &mut Drawn) {
@@ -415,7 +491,7 @@ impl View<'_> {
         let is_shown = self.shown.contains_key(&call.id) || self.islands.contains_key(&call.id);
         if is_shown || matches!(call.body[..], [CallContent::Line { .. }]) {
             if !is_shown {
-                return self.parts(&call.body, depth + 1, times, drawn);
+                return self.parts(&call.body, false, (depth + 1, times), drawn);
             }
             return self.tail(call, depth + 1, times, drawn);
         }
@@ -428,7 +504,7 @@ impl View<'_> {
         };
         drawn.push(depth + 1, times, kind);
         if !call.body.is_empty() {
-            let (shown, cost) = step(&call.body);
+            let (shown, cost) = step(&call.body, false, STEP);
             let name = call.function.map_or("", |function| self.code.short_name(function));
             let is_usual = matches!(name, "drop" | "clone" | "fmt" | "deref" | "deref_mut" | "hash");
             let has_less_news = is_usual || self.is_shown(call.function);
@@ -476,14 +552,19 @@ fn count(body: &[CallContent], counts: &mut HashMap<BodyId, u64>) {
     }
 }
 
-/// How many of the newest of these parts a step shows, and the lines that this adds.
-fn step(hidden: &[CallContent]) -> (usize, usize) {
+/// How many of the newest of these parts a step of about `most` lines shows, and the lines that this adds. Calls of an outline
+/// have no lines.
+fn step(hidden: &[CallContent], is_outline: bool, most: usize) -> (usize, usize) {
     let (mut parts, mut added) = (0, 0);
-    for part in hidden.iter().rev() {
-        if parts > 0 && added + lines(part) > STEP {
+    for (index, part) in hidden.iter().rev().enumerate() {
+        if is_outline && matches!(part, CallContent::Call(_)) && index + 1 < hidden.len() {
+            // It comes with the statement before it.
+            continue;
+        }
+        if parts > 0 && added + lines(part) > most {
             break;
         }
-        parts += 1;
+        parts = index + 1;
         added += lines(part);
     }
     // Then nothing is folded, so that line is not needed.
@@ -492,7 +573,15 @@ fn step(hidden: &[CallContent]) -> (usize, usize) {
 
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
-        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), kind });
+        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, kind });
+    }
+
+    /// Counts a call beside the statement that made it; false if that has no line.
+    fn count(&mut self, call: &FoldedCall, depth: usize) -> bool {
+        let row = self.rows.last_mut().filter(|row| row.depth == depth);
+        let Some(row) = row.filter(|row| matches!(row.kind, RowKind::Statement(_))) else { return false };
+        row.inside = row.inside.saturating_add(call.statements);
+        true
     }
 
     /// Statements of one package in a row are one line.
@@ -554,8 +643,13 @@ mod tests {
         assert_eq!(recursive(1000, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
     }
 
-    /// What is shown of `f`, which calls `g` and then runs a loop of 40 different lines.
+    /// What is shown of `f`, which calls `g` and then runs 69 other lines.
     fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+        shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
+    }
+
+    /// What is shown of `f`, whose lines 20 and 21 call `g`, when these lines ran.
+    fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
         let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
 {"file":1,"path":"a.rs","base":0,"first":1,"room":99}
 {"fn":1,"path":"f","at":"1:1","end":"90:2"}
@@ -563,7 +657,7 @@ mod tests {
 "#
         .to_owned();
         for line in (2..90).chain(92..99) {
-            let (of, calls) = (if line < 90 { "f" } else { "g" }, if line == 20 { "g" } else { "" });
+            let (of, calls) = (if line < 90 { "f" } else { "g" }, if matches!(line, 20 | 21) { "g" } else { "" });
             map.push_str(&format!(
                 "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"{of}\",\
                  \"calls\":\"{calls}\"}}\n"
@@ -572,9 +666,7 @@ mod tests {
         let names = Names::parse(map.as_bytes());
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
-        for line in (2..21).chain(92..99).chain(21..90) {
-            activations.take(&names, ran(1, line));
-        }
+        ran_lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
         let suspects = suspects.iter().map(|(line, rank)| SuspectLine {
             map_hash: 0,
             file: 1,
@@ -585,7 +677,8 @@ mod tests {
         let shown = |row: &Row| match &row.kind {
             RowKind::Statement(statement) => {
                 let rank = row.rank.map_or(String::new(), |rank| format!("<{rank}"));
-                format!("{}{}{rank}", " ".repeat(row.depth), code.place(*statement).1.line)
+                let inside = if row.inside > 0 { format!("({})", row.inside) } else { String::new() };
+                format!("{}{}{inside}{rank}", " ".repeat(row.depth), code.place(*statement).1.line)
             }
             RowKind::Earlier(_, statements, _) => format!("{}+{statements}", " ".repeat(row.depth)),
             RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
@@ -597,12 +690,29 @@ mod tests {
     #[test]
     fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
         assert_eq!(far(&[], 4), ["+94", "89"]);
-        let shown = far(&[(94, 1)], 9);
-        assert_eq!(shown, ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+68", "89"]);
+        let around = ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
+        assert_eq!(far(&[(94, 1)], 11), around);
         // The first rank may take all lines, another one only some of them.
-        assert_eq!(far(&[(94, 1), (40, 2)], 9), shown);
-        assert!(far(&[(94, 1), (40, 2)], 24).contains(&"40<2".to_owned()));
-        assert_eq!(far(&[(94, 1)], 5), far(&[], 5), "it does not fit");
+        assert_eq!(far(&[(94, 1), (40, 4)], 11), around);
+        assert!(far(&[(94, 1), (40, 4)], 30).contains(&"40<4".to_owned()));
+    }
+
+    #[test]
+    fn no_fold_hides_the_first_suspects() {
+        let alone = ["+18", "20", " +2", " 94<1", " 4+", "+66", "87", "88", "89"];
+        assert_eq!(far(&[(94, 1)], 9), alone, "without room for what is around");
+        assert!(far(&[(94, 1), (40, 2)], 9).contains(&"40<2".to_owned()));
+        assert!(!far(&[(94, 1), (40, 4)], 9).contains(&"40<4".to_owned()));
+        assert_eq!(far(&[(94, 1)], 4), far(&[], 4), "it does not fit");
+    }
+
+    #[test]
+    fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() {
+        let of_g = 92..99;
+        let lines: Vec<u16> = [2, 3, 20].into_iter().chain(of_g.clone()).chain([21]).chain(of_g).collect();
+        let opened = [" 92", " 93", " 94", " 95", " 96", " 97", " 98"];
+        assert_eq!(shown(&lines, &[], 30), [&["2", "3", "20(7)", "21"][..], &opened].concat());
+        assert_eq!(shown(&lines, &[(94, 1)], 30).iter().filter(|row| **row == " 94<1").count(), 1);
     }
 
     #[test]

@@ -32,8 +32,11 @@ use xhist_history::typed::shown_path;
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;
 const FEWEST_LINES: usize = 8;
-/// Lines of a test that failed, when suspects follow: both together are on one screen of 40 lines.
-const ABOVE_SUSPECTS: usize = 18;
+/// Lines of a test that failed, when suspects follow: both together are on one screen of 40 lines. The first suspects may take
+/// two more.
+const ABOVE_SUSPECTS: usize = 16;
+/// The same in bytes: both together have 4 KiB.
+const BYTES_ABOVE_SUSPECTS: usize = 2400;
 /// Tests with a listing. All are named.
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
@@ -62,6 +65,10 @@ pub struct AnswerArgs {
     /// Print text that is longer than the screen without a pager
     #[arg(long)]
     no_pager: bool,
+
+    /// Print the first suspects below it, as after the run
+    #[arg(long, conflicts_with = "bytes")]
+    suspects: bool,
 
     #[command(flatten)]
     budget: BudgetArgs,
@@ -112,7 +119,12 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     let is_terminal = io::stdout().is_terminal();
     let budget = args.budget.budget();
     let wanted = Wanted { lines: args.lines, values: &args.values, suspects_of: None, budget };
-    let (text, code) = answer(&place, wanted, is_terminal, notes)?;
+    let (mut text, code) = answer(&place, wanted, is_terminal, notes)?;
+    // After a run there are some only below tests.
+    let has_tests = || RunRecord::read(&place).is_ok_and(|record| record.failed_tests().next().is_some());
+    if args.suspects && has_tests() {
+        suspects::print_brief(&suspects::run_directory(&place), typed::is_cargo(), &mut text, notes);
+    }
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {
         true => pager.write_all(&text),
@@ -234,6 +246,7 @@ fn listing(
 }
 
 /// Which part of a history a failure lists.
+#[derive(Clone)]
 struct ListedPart {
     lines: usize,
     /// Only these rings; without any, all.
@@ -367,7 +380,11 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            let threads = self.report(file, ListedPart { lines, rings, suspects }, notes)?;
+            let part = ListedPart { lines, rings, suspects };
+            let threads = match self.lines.is_none() && !self.suspects.is_empty() {
+                true => self.short_report(file, part, notes)?,
+                false => self.report(file, part, notes)?,
+            };
             failure = failure.at_end_of(threads);
         }
         failure.history = Some(match test.ring {
@@ -476,6 +493,24 @@ impl Listing {
     fn line(&mut self, line: &str) {
         self.out.extend_from_slice(line.as_bytes());
         self.out.push(b'\n');
+    }
+
+    /// A report of a few bytes: of long lines there are fewer.
+    fn short_report(
+        &mut self,
+        file: &Path,
+        mut part: ListedPart,
+        notes: &mut Notes<'_>,
+    ) -> Result<Vec<AnsweredThread>, source::SourceError> {
+        let (mut nowhere, from) = (io::sink(), self.out.len());
+        let mut threads = self.report(file, part.clone(), notes)?;
+        while self.out.len() - from > BYTES_ABOVE_SUSPECTS && part.lines > FEWEST_LINES {
+            part.lines -= 2;
+            self.out.truncate(from);
+            self.listings.pop();
+            threads = self.report(file, part.clone(), &mut Notes::new(&mut nowhere))?;
+        }
+        Ok(threads)
     }
 
     fn report(

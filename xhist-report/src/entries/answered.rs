@@ -49,6 +49,9 @@ pub struct AnsweredRow {
     /// How often it ran in this place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
+    /// Statements that ran in its calls and are not listed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub inside: Option<u64>,
     /// The values that it bound.
     #[serde(skip_serializing_if = "String::is_empty")]
     pub values: String,

@@ -97,6 +97,7 @@ pub fn answered_rows(shown: &Shown, code: &Code, sources: &mut dyn Sources) -> V
             depth: row.depth,
             text: cells.text,
             times: Some(row.times).filter(|times| *times > 1),
+            inside: Some(row.inside).filter(|inside| *inside > 0),
             values: cells.values.trim().to_owned(),
             suspect: row.rank,
         }
@@ -231,7 +232,11 @@ impl Cells {
                 let text = sources.text(code, *statement).unwrap_or_default();
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
                 let values = sources.values(&row.runs);
-                let (text, behind) = (shortened(&text, MOST_TEXT), format!("{times}{values}{rank}"));
+                let inside = match row.inside {
+                    0 => String::new(),
+                    inside => format!("  ... {} inside", plural(inside)),
+                };
+                let (text, behind) = (shortened(&text, MOST_TEXT), format!("{times}{inside}{values}{rank}"));
                 let function = code.name_of(*statement);
                 Cells { place, linked, function, depth, text, behind, values, is_folded: false }
             }

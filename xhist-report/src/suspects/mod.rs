@@ -30,7 +30,7 @@ pub use program::{Role, role};
 pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
-use self::history::TestedCode;
+use self::history::{NO_CALL, TestedCode};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
@@ -240,13 +240,14 @@ fn ranked<T>(
         let file = program.sites[site as usize].file;
         sources.line((map, names), file, line, notes).map(str::to_owned)
     };
+    let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
     let mut weigh = |site: u32| {
         let line = program.sites[site as usize].line;
         TextEvidence::of(texts(site, line, notes).as_deref())
     };
     let mut rankings: Vec<Ranking> = Vec::new();
     for failed in clusters::clusters(&program, &found.tests) {
-        let mut ranking = rank(&program, &found.tests, &failed, &mut weigh);
+        let mut ranking = rank(&program, &found.tests, &failed, &readers, &mut weigh);
         ranking.suspects.truncate(options.limit);
         rankings.push(ranking);
     }
@@ -268,6 +269,28 @@ fn ranked<T>(
         sources.report_changed(notes);
     }
     Ok(Some(done))
+}
+
+/// The functions that failed tests called and that take `&self`: they only read, as a rule.
+fn readers(
+    program: &ProgramSites,
+    tests: &[Test],
+    text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
+) -> HashSet<u32> {
+    let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
+    let mut called: HashMap<u32, u32> = HashMap::new();
+    for history in histories {
+        let calls = history.order.iter().zip(&history.called);
+        calls.filter(|(_, called)| **called != NO_CALL).for_each(|(site, of)| {
+            called.entry(*of).or_insert(*site);
+        });
+    }
+    let mut only_reads = |function: u32, site: u32| {
+        let begin = program.function_lines[function as usize];
+        let mut lines = (begin..).map_while(|line| text_of(site, line)).filter(|_| begin > 0);
+        text_weight::only_reads(&mut lines)
+    };
+    called.iter().filter(|(of, site)| only_reads(**of, **site)).map(|(of, _)| *of).collect()
 }
 
 /// Values behind the last execution of each suspect, in the first failed test that has any.

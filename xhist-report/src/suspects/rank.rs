@@ -3,7 +3,7 @@
 //!
 //! Each site has a rank of its own. Those that the same tests ran share a mark.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
@@ -31,6 +31,10 @@ const OTHER_WAY: f64 = 1.1;
 const BRANCH: f64 = 0.97;
 /// What a statement counts that only formatted messages of panics: passed tests have no such message.
 const FORMATS: f64 = 0.2;
+/// What a statement counts that only read a value when a check of it failed: what made the value is wrong more often.
+const READS: f64 = 0.8;
+/// What a statement of `main` counts: it only begins what other functions do.
+const MAIN: f64 = 0.85;
 /// What a statement that panicked counts of the best suspect, at least.
 const BELOW_BEST: f64 = 0.9999;
 
@@ -57,6 +61,8 @@ pub struct SiteEvidence {
     pub panics_in: u32,
     /// Number of failed tests in which it only formatted the message of the panic.
     pub formats_in: u32,
+    /// Number of failed tests in which it only read the value whose check failed.
+    pub reads_in: u32,
     /// How likely it is the mistake by its text alone, from 0 to 1.
     pub text: f64,
     /// All of it.
@@ -120,11 +126,13 @@ impl Ranking {
     }
 }
 
-/// Ranks the sites by these failed tests and all passed ones. `weigh` says what the text of a site says.
+/// Ranks the sites by these failed tests and all passed ones. `readers` are functions that only read; `weigh` says what the text
+/// of a site says.
 pub fn rank(
     program: &ProgramSites,
     tests: &[Test],
     failed: &[usize],
+    readers: &HashSet<u32>,
     weigh: &mut dyn FnMut(u32) -> TextEvidence,
 ) -> Ranking {
     let numbered = tests.iter().enumerate();
@@ -136,7 +144,7 @@ pub fn rank(
     let (failed, evidence) = (failed.to_vec(), evidence(program, &tests, totals));
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
-    add_order(program, &members, &mut ranking);
+    add_order(program, &members, readers, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
             let TextEvidence { weight, is_check } = weigh(site as u32);
@@ -145,6 +153,9 @@ pub fn rank(
                 evidence.panics_in = 0;
             }
             evidence.score = score(evidence, program.sites[site].role, totals);
+            if program.functions[program.sites[site].function as usize].path == "main" {
+                evidence.score *= MAIN;
+            }
         }
     }
     let scores: Vec<f64> = ranking.evidence.iter().map(|evidence| evidence.score).collect();
@@ -222,7 +233,12 @@ fn add_branches(
 }
 
 /// Nearness, open calls and first differences.
-fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ranking) {
+fn add_order(
+    program: &ProgramSites,
+    tests: &[(usize, &Test)],
+    readers: &HashSet<u32>,
+    ranking: &mut Ranking,
+) {
     let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
     let of_own = |set: &SiteSet| set.iter().filter(own).collect::<SiteSet>();
     let passed: Vec<(usize, SiteSet)> = tests
@@ -243,7 +259,8 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
         for (history, weight) in
             [(history, 1.0)].into_iter().chain(of_program.map(|program| (program, weight)))
         {
-            for (site, distance) in history.newest_first(program) {
+            for (site, distance) in history.newest_first(program, readers) {
+                ranking.evidence[site as usize].reads_in += u32::from(distance.is_read);
                 let near =
                     (-f64::from(distance.own) / REACH).exp() / (1.0 + f64::from(distance.of_test) / CHECKS);
                 ranking.evidence[site as usize].near += weight * near / with_history;
@@ -252,7 +269,7 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
         for site in history.message.iter() {
             ranking.evidence[site as usize].formats_in += 1;
         }
-        for (site, value) in history.checks(program) {
+        for (site, value) in history.checks(program, readers) {
             ranking.evidence[site as usize].check += value / with_history;
         }
         if let Some(site) = history.panic_site.filter(own) {
@@ -293,7 +310,8 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals) -> f64 {
     };
     let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK;
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
-    role * formats * value * (rest + order)
+    let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
+    role * formats * reads * value * (rest + order)
 }
 
 /// For each site a hash of the set of tests that ran it.
@@ -411,7 +429,7 @@ mod tests {
 
     fn ranked(tests: &[Test]) -> Ranking {
         let failed: Vec<usize> = (0..tests.len()).filter(|test| tests[*test].failed).collect();
-        rank(&program(), tests, &failed, &mut |_| TextEvidence { weight: 0.5, is_check: false })
+        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence { weight: 0.5, is_check: false })
     }
 
     fn suspects(tests: &[Test]) -> Vec<u32> {
@@ -434,7 +452,7 @@ mod tests {
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
         assert_eq!(suspects(&tests)[..2], [4, 1], "though every test ran it");
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
-        let ranking = rank(&program(), &tests, &[0], &mut { check });
+        let ranking = rank(&program(), &tests, &[0], &HashSet::new(), &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
     }
 

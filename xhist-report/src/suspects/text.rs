@@ -6,13 +6,15 @@ use super::findings::{SuspectFindings, SuspectText, shown_value};
 use super::formula::{self, TestTotals};
 use super::not_run::NotRun;
 use super::rank::Suspect;
-use xhist_history::model::{count, visible};
+use xhist_history::model::{count, shortened, visible};
 
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
 const BRIEF: usize = 8;
 const BRIEF_FEWEST: usize = 3;
 /// Lines of a brief text that did not run.
 const BRIEF_NOT_RUN: usize = 3;
+/// Characters of a source text in a brief text.
+const BRIEF_TEXT: usize = 72;
 /// Failed tests of a cluster that are named.
 const NAMED_TESTS: usize = 4;
 /// Lines of a statement over several lines.
@@ -44,6 +46,7 @@ pub fn brief_text(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let most = (BRIEF / clusters.len().max(1)).max(BRIEF_FEWEST);
+    let lines: SuspectText<'_> = &mut |site, line| shortened(&lines(site, line), BRIEF_TEXT);
     // The largest cluster comes last, as the first suspect does: what is at the end is on the screen.
     for (number, findings) in clusters.iter().enumerate().rev() {
         findings.head(number, clusters.len(), ", the first one last", out)?;

@@ -44,6 +44,35 @@ impl TextEvidence {
     }
 }
 
+/// Lines of a signature that are read.
+const SIGNATURE: usize = 6;
+
+/// Whether a function, whose text begins with these lines, takes `&self`.
+pub fn only_reads(lines: &mut dyn Iterator<Item = String>) -> bool {
+    let mut signature = String::new();
+    for line in lines.take(SIGNATURE) {
+        let code = line.split("//").next().unwrap_or_default();
+        signature.push_str(code.trim());
+        signature.push(' ');
+        if code.contains('{') {
+            break;
+        }
+    }
+    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    let mut words = signature.match_indices("self").map(|(at, word)| (at, at + word.len()));
+    let Some((at, _)) = words.find(|(at, end)| {
+        !signature[..*at].ends_with(is_part) && !signature[*end..].starts_with(is_part)
+    }) else {
+        return false;
+    };
+    let before = signature[..at].trim_end();
+    let reference = match before.rsplit_once('\'') {
+        Some((before, lifetime)) if !lifetime.is_empty() && lifetime.chars().all(is_part) => before,
+        _ => before,
+    };
+    reference.strip_suffix('&').is_some_and(|before| before.trim_end().ends_with('('))
+}
+
 /// Whether an arm or a branch of a line only returns a constant: a literal, or a path of names.
 fn is_constant(code: &str) -> bool {
     let result = code.rsplit("=>").next().unwrap_or(code).trim().trim_end_matches([',', ';']);
@@ -93,6 +122,28 @@ mod tests {
         let weights =
             ["while len < *len_ptr {", "let x = f(1);", "let x = f(y);", "None", "unsafe {"].map(text_weight);
         assert!(weights.is_sorted_by(|one, other| one > other), "{weights:?}");
+    }
+
+    #[test]
+    fn a_reader_takes_a_shared_reference_to_itself() {
+        let reads = |text: &str| only_reads(&mut text.lines().map(str::to_owned));
+        for reader in [
+            "pub fn len(&self) -> usize {",
+            "fn get<'a>(&'a self, at: usize) -> &'a T {",
+            "fn map<F: Fn(&T) -> U>(\n    &self, // as it is\n    f: F,\n) {",
+        ] {
+            assert!(reads(reader), "{reader}");
+        }
+        for other in [
+            "fn push(&mut self, t: T) {",
+            "fn into(self) -> U {",
+            "fn of(text: &str) -> Self {",
+            "fn of(other: &Self) -> Self {\n  self::f(&self)",
+            "fn f(a: &mut A, self_: &A) {",
+            "",
+        ] {
+            assert!(!reads(other), "{other}");
+        }
     }
 
     #[test]
