@@ -195,6 +195,7 @@ fn events(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<Vec
         EventKind::Repetition { .. } => 5,
         EventKind::Cancelled => 6,
         EventKind::Gap => 7,
+        EventKind::Output => 8,
     };
     blocks.numbers("event_kind", events().map(|event| kind(event.kind)))?;
     blocks.numbers("event_name", events().map(|event| event.name.0.into()))?;

@@ -210,6 +210,11 @@ impl<'o> RecordingBuilder<'o> {
                 let text = format!("signal {signal} arrived here");
                 (EventKind::Signal, format!("signal {signal}"), text, Vec::new())
             }
+            What::Output(event) => {
+                let described = context.options.trace.formats.describe(event);
+                let text = described.printed();
+                (EventKind::Output, described.name.unwrap_or_default(), text, Vec::new())
+            }
             What::Trace(event) => {
                 let (name, text, fields) = trace(event, context);
                 (EventKind::Trace, name, text, fields)

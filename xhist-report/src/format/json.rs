@@ -113,6 +113,12 @@ enum JsonLine<'a> {
         ring: usize,
         values: Vec<JsonShownValue<'a>>,
     },
+    /// What the statement before it printed.
+    Output {
+        ring: usize,
+        stream: &'a str,
+        text: &'a str,
+    },
     Hot {
         #[serde(skip_serializing_if = "Option::is_none")]
         function: Option<&'a str>,
@@ -481,6 +487,10 @@ impl Format for Json {
             },
             Subject::Panic(_) => JsonLine::Panic { head },
             Subject::Signal(signal, _) => JsonLine::Signal { head, signal },
+            Subject::Output(trace) => {
+                let stream = trace.name.as_deref().unwrap_or_default();
+                JsonLine::Output { ring, stream, text: &trace.text }
+            }
             Subject::Trace(event, trace) => trace_line(head, event, trace),
             Subject::Record(record) => {
                 let Record { id, text, name, fields, elements, mark, .. } = record;

@@ -129,7 +129,7 @@ impl<'o> Order<'o> {
             thread.gap();
         }
         let Some(item) = &event.item else { return };
-        if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
+        if self.options.read.shows(&item.what) && !item.what.is_beside() {
             self.number += 1;
         }
         let entry = ThreadEntry::of(&item.what);

@@ -1,6 +1,6 @@
 // A whole history: steps, calls, values and events by position. The words are those of the Rust module `recording`.
 const EXITS = ["open", "returned", "unwound", "parked", "cancelled", "unknown"];
-const KINDS = ["panic", "signal", "trace", "record", "mark", "repetition", "cancelled", "gap"];
+const KINDS = ["panic", "signal", "trace", "record", "mark", "repetition", "cancelled", "gap", "output"];
 // Kinds without a number of their own.
 const UNNUMBERED = new Set([5, 6, 7]);
 const ENTERED_BEFORE = 1, UNCERTAIN = 2, RESUMED = 4, UNWINDING = 8;
