@@ -55,6 +55,17 @@ pub struct DescribedTrace {
 }
 
 impl DescribedTrace {
+    /// The level of a line of a log: `warn`.
+    pub fn level(&self) -> &str {
+        let name = self.name.as_deref().unwrap_or_default();
+        name.strip_prefix("log_").unwrap_or(name)
+    }
+
+    /// A line of a log behind its level: `warn net: no answer`.
+    pub fn logged(&self) -> String {
+        format!("{} {}", self.level(), self.text)
+    }
+
     /// A text that the program printed, behind its stream: `stdout: 3 of 4`.
     pub fn printed(&self) -> String {
         format!("{}: {}", self.name.as_deref().unwrap_or_default(), self.text)

@@ -26,7 +26,8 @@ Exit codes: 0 found; 1 something was lost; 2 wrong arguments; 3 not in this hist
 Examples:
   xhist-report find src/lib.rs:42
   xhist-report find Parser::next last
-  xhist-report find 'depth=3' --format json";
+  xhist-report find 'depth=3' --format json
+  xhist-report find '\"no answer\"'      the statement that printed or logged it";
 
 const FRAME_HELP: &str = "\
 Exit codes: 0 found; 1 something was lost; 2 wrong arguments; 3 not in this history, and a message that says what is.
@@ -62,7 +63,7 @@ struct LookArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FIND_HELP)]
 pub struct FindArgs {
-    /// A line (`src/lib.rs:42`), a function (`Parser::next`) or a value (`NAME=VALUE`)
+    /// A line (`src/lib.rs:42`), a function (`Parser::next`), a value (`NAME=VALUE`) or a text that was printed or logged (`'"TEXT"'`)
     #[arg(value_name = "WHAT")]
     what: String,
 

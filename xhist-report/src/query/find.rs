@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::counts::MoreRuns;
 use super::row::QueryRow;
 use super::wanted::{NotFound, WantedPlace, is_file, is_function, is_value};
 use crate::budget::Weight;
 use xhist_history::model::{count, visible};
-use xhist_history::recording::{RecordedStep, Recording, SiteId, StepId, ValueAt};
+use xhist_history::recording::{EventKind, MoreRuns, RecordedStep, Recording, SiteId, StepId, ValueAt};
 use xhist_history::typed;
 
 /// A place where it is.
@@ -36,6 +35,7 @@ pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<Query
         WantedPlace::Lines(..) => "line",
         WantedPlace::Function(_) => "function",
         WantedPlace::Value(..) => "value",
+        WantedPlace::Text(_) => "text",
     };
     let what = if kind == "function" { "call" } else { "hit" };
     let shown = visible(text);
@@ -98,6 +98,21 @@ fn hits<'r>(recording: &'r Recording, wanted: &WantedPlace) -> Vec<Hit<'r>> {
                 recording.calls.iter().filter(|call| is_wanted.get(call.function.0 as usize) == Some(&true));
             calls.filter(|call| !call.is_resumed).map(|call| hit(call.first)).collect()
         }
+        WantedPlace::Text(text) => {
+            let is_wanted: Vec<bool> = recording
+                .events
+                .iter()
+                .map(|event| {
+                    matches!(event.kind, EventKind::Output | EventKind::Trace)
+                        && recording.strings.get(event.text).contains(&**text)
+                })
+                .collect();
+            let steps = recording.steps().enumerate().filter(|(_, step)| match step {
+                RecordedStep::Event(event) => is_wanted.get(*event as usize) == Some(&true),
+                RecordedStep::Statement(_) => false,
+            });
+            steps.map(|(index, _)| hit(StepId(index as u32))).collect()
+        }
         WantedPlace::Value(name, value) => {
             let Some(name) = recording.strings.find(name) else { return Vec::new() };
             let values = recording
@@ -131,17 +146,17 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
     let number = recording.number(hit.step);
     let lane = recording.lane(recording.lane_of(hit.step));
     let (thread, ring) = lane.map_or(("", 0), |lane| (&lane.name, lane.ring));
-    let site = recording.site_at(hit.step);
+    let event = recording.event(hit.step).map(|event| recording.strings.get(event.text));
+    let site = recording.site_at(hit.step).or_else(|| statement_before(recording, hit.step));
     let place = site.and_then(|site| recording.place_text(site)).unwrap_or_default();
     let strings = &recording.strings;
     let values = match hit.value {
         Some(value) => std::slice::from_ref(value),
         None => recording.values_at(hit.step),
     };
-    let shown: Vec<String> = values
-        .iter()
-        .map(|value| format!("{} = {}", strings.get(value.name), strings.get(value.text)))
-        .collect();
+    let values_text =
+        values.iter().map(|value| format!("{} = {}", strings.get(value.name), strings.get(value.text)));
+    let shown: Vec<String> = values_text.chain(event.map(str::to_owned)).collect();
     let again = if hit.runs > 1 { format!("  x {}", hit.runs) } else { String::new() };
     let shown = if shown.is_empty() { String::new() } else { format!("  {}", shown.join(", ")) };
     let mut json = json!({ "kind": "hit", "n": number, "thread": thread, "ring": ring, "times": hit.runs });
@@ -152,10 +167,20 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
         json["line"] = known.line.into();
         json["function"] = site.map_or("", |site| recording.function_of(site)).into();
     }
+    if let Some(text) = event {
+        json["text"] = text.into();
+    }
     if !values.is_empty() {
         json["values"] = values.iter().map(|value| json_value(recording, value)).collect::<Value>();
     }
     QueryRow { weight, text: format!("  {number}  {thread}  {place}{shown}{again}"), json }
+}
+
+/// The statement of the thread before something that is not one.
+fn statement_before(recording: &Recording, step: StepId) -> Option<SiteId> {
+    let steps = &recording.lane(recording.lane_of(step))?.steps;
+    let before = &steps[..steps.partition_point(|other| *other < step)];
+    before.iter().rev().find_map(|step| recording.site_at(*step))
 }
 
 /// A value as JSON.

@@ -9,7 +9,7 @@ use super::wanted::{CallNumber, NotFound, WantedPlace, is_file, is_function};
 use crate::budget::Weight;
 use xhist_history::model::count;
 use xhist_history::recording::{
-    CallId, CallSpan, EventKind, RecordedStep, Recording, SiteId, SpanExit, StepId, ValueAt,
+    CallId, CallSpan, EventKind, RecordedStep, Recording, SiteId, SpanExit, StepId, StringId, ValueAt,
 };
 use xhist_history::typed::{self, quoted};
 
@@ -26,6 +26,7 @@ enum Doing {
 enum Key {
     Statement(SiteId, Vec<u32>),
     Callee(u32, Option<SiteId>, SpanExit),
+    Output(StringId),
     Event(StepId),
 }
 
@@ -43,8 +44,12 @@ pub fn frame(recording: &Recording, text: Option<&str>) -> Result<Vec<QueryRow>,
                 .ok_or_else(|| NotFound("this history has no calls: its map does not have them".to_owned()))?
         }
     };
-    let Some(span) = recording.call(call) else { return Err(NotFound("no such call".to_owned())) };
-    Ok(rows(recording, call, span))
+    Ok(frame_of(recording, call))
+}
+
+/// A call of the recording.
+pub fn frame_of(recording: &Recording, call: CallId) -> Vec<QueryRow> {
+    recording.call(call).map_or_else(Vec::new, |span| rows(recording, call, span))
 }
 
 fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
@@ -71,9 +76,9 @@ fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
             calls
         }
         WantedPlace::Function(name) => of_function(recording, |function| is_function(function, name)),
-        WantedPlace::Value(..) => {
+        WantedPlace::Value(..) | WantedPlace::Text(_) => {
             let find = typed::command(format!("find {}", quoted(text)));
-            return Err(NotFound(format!("a value names no call; `{find}` prints where it is")));
+            return Err(NotFound(format!("a value or a text names no call; `{find}` prints where it is")));
         }
     };
     let found = match choice {
@@ -234,7 +239,10 @@ fn key(recording: &Recording, call: CallId, doing: Doing) -> Key {
             Some(inner) => Key::Callee(inner.function.0, inner.called_from, inner.exit),
             None => Key::Callee(u32::MAX, None, SpanExit::Unknown),
         },
-        Doing::Event(step) => Key::Event(step),
+        Doing::Event(step) => match recording.event(step).filter(|event| event.kind == EventKind::Output) {
+            Some(event) => Key::Output(event.text),
+            None => Key::Event(step),
+        },
     }
 }
 
@@ -253,9 +261,13 @@ fn row(recording: &Recording, call: CallId, doing: Doing, weight: Weight) -> Que
         Doing::Event(step) => {
             let text = recording.event(step).map_or("", |event| recording.strings.get(event.text));
             let kind = recording.event(step).map_or("event", |event| event.kind.name());
+            let shown = match recording.event(step).is_some_and(|event| event.kind == EventKind::Output) {
+                true => format!("    {text}"),
+                false => format!("  {}  -- {text} --", recording.number(step)),
+            };
             QueryRow {
                 weight,
-                text: format!("  {}  -- {text} --", recording.number(step)),
+                text: shown,
                 json: json!({ "kind": "event", "n": recording.number(step), "event": kind, "text": text }),
             }
         }

@@ -20,6 +20,8 @@ pub enum WantedPlace {
     Function(String),
     /// A recorded value of a name.
     Value(String, String),
+    /// A text that was printed, logged or traced.
+    Text(String),
 }
 
 /// Which of several calls.
@@ -48,6 +50,9 @@ impl WantedPlace {
         let is_name = |name: &str| {
             name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')) && !name.is_empty()
         };
+        if let Some(quoted) = text.strip_prefix('"') {
+            return WantedPlace::Text(quoted.strip_suffix('"').unwrap_or(quoted).to_owned());
+        }
         if let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_name(name.trim())) {
             return WantedPlace::Value(name.trim().to_owned(), value.trim().to_owned());
         }
@@ -110,6 +115,9 @@ impl WantedPlace {
                 let functions = recording.functions.iter().map(|function| &*function.name);
                 let name = visible(name);
                 format!("no function {name} is in this history; {}", offered("functions", functions, &name))
+            }
+            WantedPlace::Text(text) => {
+                format!("nothing that was printed, logged or traced has the text {}", visible(text))
             }
             WantedPlace::Value(name, value) => {
                 let names = recording.values.iter().map(|value| recording.strings.get(value.name));

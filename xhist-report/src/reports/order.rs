@@ -13,7 +13,7 @@ use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::map::Maps;
-use xhist_history::model::{Names, Opening, Place, Ring, What, count, visible};
+use xhist_history::model::{Names, Opening, Place, Ring, count, visible};
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection;
