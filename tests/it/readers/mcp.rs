@@ -47,9 +47,17 @@ pub fn tools() {
     for ((text, is_error), (_, _, command)) in calls(tree(), &requests).iter().zip(&asked) {
         // Without a call the first word of `frame` is empty.
         let run = if *command == "frame last" { xhist("frame").arg("").arg("last") } else { xhist(command) };
-        let done = run.succeed();
+        let shell = run.succeed();
+        shell.check(!text.contains("cargo xhist frame"), "a tool is named where there is one");
+        let run = if *command == "frame last" { xhist("frame").arg("").arg("last") } else { xhist(command) };
+        let done = run.env("XHIST_SERVER", "1").succeed();
         done.check(!is_error && text.starts_with(&done.stdout), command);
     }
+    let (frame, _) = &calls(tree(), &requests[..1])[0];
+    let caller = frame.split("xhist_frame ").nth(1).and_then(|rest| rest.split_inclusive('}').next());
+    let caller: Value = serde_json::from_str(caller.expect("the call of its caller")).expect("JSON");
+    let (text, is_error) = &calls(tree(), &[("xhist_frame", caller)])[0];
+    assert!(!is_error && text.starts_with("Parser::sum("), "{text}");
 }
 
 /// What would lead out of the project is refused, and says what to give instead.

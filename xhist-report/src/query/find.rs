@@ -2,12 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::row::QueryRow;
+use super::row::{QueryRow, next_frame};
 use super::wanted::{NotFound, WantedPlace, is_file, is_function, is_value};
 use crate::budget::Weight;
 use xhist_history::model::{count, visible};
 use xhist_history::recording::{EventKind, MoreRuns, RecordedStep, Recording, SiteId, StepId, ValueAt};
-use xhist_history::typed;
 
 /// A place where it is.
 struct Hit<'r> {
@@ -18,11 +17,16 @@ struct Hit<'r> {
     value: Option<&'r ValueAt>,
 }
 
-/// All hits: how many, in which threads, and the newest `limit` of them.
+/// All hits: how many, in which threads, and the newest `limit` of them. `source`: what the user named, for the next command.
 ///
 /// # Errors
 /// It is not there; the error says what is.
-pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<QueryRow>, NotFound> {
+pub fn find(
+    recording: &Recording,
+    text: &str,
+    limit: usize,
+    source: Option<&str>,
+) -> Result<Vec<QueryRow>, NotFound> {
     let wanted = WantedPlace::parse(text);
     let hits = hits(recording, &wanted);
     let (Some(first), Some(last)) = (hits.first(), hits.last()) else {
@@ -56,7 +60,7 @@ pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<Query
     }
     let listed = (0..).zip(&hits[before..]);
     rows.extend(listed.map(|(place, hit)| row(recording, hit, Weight::newer(place))));
-    let next = typed::command(format!("frame {last}"));
+    let next = next_frame(last, source);
     rows.push(QueryRow {
         weight: Weight::FRAME,
         text: format!("the call around the last: {next}"),
@@ -198,12 +202,12 @@ mod tests {
     fn hits_are_counted_and_listed() {
         let recording = &RecordingSample::calls().recording;
         let file = &recording.files[0].path;
-        let rows = find(recording, &format!("{file}:10"), 20).unwrap();
+        let rows = find(recording, &format!("{file}:10"), 20, None).unwrap();
         assert_eq!((rows[0].json["count"].as_u64(), rows[0].json["first"].as_u64()), (Some(2), Some(3)));
         assert_eq!(rows.iter().filter(|row| row.json["kind"] == "hit").count(), 2);
-        let rows = find(recording, "leaf", 1).unwrap();
+        let rows = find(recording, "leaf", 1, None).unwrap();
         assert_eq!((&rows[0].json["what"], rows[0].json["count"].as_u64()), (&json!("function"), Some(2)));
         assert!(rows.iter().any(|row| row.text.contains("1 earlier")));
-        assert!(find(recording, "none", 1).is_err());
+        assert!(find(recording, "none", 1, None).is_err());
     }
 }

@@ -125,7 +125,11 @@ impl WantedPlace {
                 match recording.values.is_empty() {
                     true => format!(
                         "no values are recorded here; `{}` records them",
-                        if typed::is_cargo() { "cargo xhist test --values 'CRATE::**'" } else { "--values" }
+                        match std::env::var_os(typed::SERVER) {
+                            Some(_) => "xhist_run {\"args\":[\"--values\",\"CRATE::**\"]}",
+                            None if typed::is_cargo() => "cargo xhist test --values 'CRATE::**'",
+                            None => "--values",
+                        }
                     ),
                     false => format!(
                         "no value {name} = {value} is in this history; {}",

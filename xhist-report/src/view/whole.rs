@@ -19,7 +19,7 @@ pub struct WholeAnswer {
 impl WholeAnswer {
     /// A call, as `frame` prints it. `at`: the step whose row is selected.
     pub fn of_call(recording: &Recording, call: CallId, at: StepId) -> WholeAnswer {
-        let rows = query::frame_of(recording, call).into_iter().map(|row| {
+        let rows = query::frame_of(recording, call, None).into_iter().map(|row| {
             let number = ["n", "first"].iter().find_map(|key| row.json[*key].as_u64());
             (row.text, number.and_then(|number| recording.by_number(number)))
         });
