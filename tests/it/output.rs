@@ -100,38 +100,28 @@ fn printed() {
     // Each text is behind the statement that printed it.
     let json = report(tree.path()).args("history --format json").succeed().stdout;
     let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
-    let (mut at, mut texts) = (0, Vec::new());
-    for entry in lines {
-        match entry["kind"].as_str() {
-            Some("statement") => at = entry["line"].as_u64().expect("a line"),
-            Some("output") => {
-                texts.push((
-                    at,
-                    entry["stream"].to_string(),
-                    entry["text"].as_str().unwrap_or_default().to_owned(),
-                ));
-            }
-            _ => {}
-        }
-    }
+    let outputs = lines.filter(|entry| entry["kind"] == "output");
+    let text = |entry: &Value, key: &str| entry[key].as_str().expect("a text").to_owned();
+    let mut texts: Vec<(u64, String, String)> = outputs
+        .map(|entry| (entry["line"].as_u64().expect("a line"), text(&entry, "stream"), text(&entry, "text")))
+        .collect();
     let long = texts.iter().position(|(_, _, text)| text.starts_with("éé")).expect("the long text");
     let (_, _, cut) = &mut texts[long];
     assert!(cut.ends_with("é...") && cut.len() <= 400, "{cut}");
     "long".clone_into(cut);
-    let main = line("fn fmt") - 1;
     let expected = [
         ("plain", "stdout", "plain"),
         ("", "stdout", "a"),
         ("pieces", "stdout", " b 1\\n"),
-        ("", "stdout", "   <3>|\"<3>\""),
+        ("wide", "stdout", "   <3>|\"<3>\""),
         ("inner", "stdout", "inner 7"),
-        ("", "stdout", "loud <7> end"),
+        ("loud", "stdout", "loud <7> end"),
         ("", "stdout", "said 6"),
         ("stderr", "stderr", "to stderr 5"),
         ("long", "stdout", "long"),
         ("red", "stdout", "{} \\u{1b}[31mred"),
         ("early", "stdout", "early bird"),
-        ("", "stdout", "before "),
+        ("before", "stdout", "before "),
         ("caught", "stdout", "caught"),
         ("again", "stdout", "again"),
         ("again", "stdout", "again"),
@@ -139,21 +129,24 @@ fn printed() {
     ];
     assert_eq!(texts.len(), expected.len(), "{texts:#?}");
     for ((at, stream, text), (mark, on, shown)) in texts.iter().zip(expected) {
-        assert_eq!((stream.as_str(), text.as_str()), (&*format!("{on:?}"), shown));
-        // A `Display` of the program ran between the others and their statements.
+        assert_eq!((stream.as_str(), text.as_str()), (on, shown));
         assert!(mark.is_empty() || *at == u64::from(line(&format!("// {mark}"))), "{text} at {at}");
-        assert!(*at > u64::from(main));
     }
 
     // From a text to its statement, and from a statement to its text.
     let found = report(tree.path()).args("find").arg("\"early b").succeed().stdout;
     assert!(found.contains(&format!("src/main.rs:{}", line("// early"))), "{found}");
     assert!(found.contains("stdout: early bird") && found.contains("1 hit"), "{found}");
+    // What its arguments called has returned.
+    let found = report(tree.path()).args("find").arg("\"loud <7>").succeed().stdout;
+    assert!(found.contains(&format!("src/main.rs:{} main", line("// loud"))), "{found}");
     let missing = report(tree.path()).args("find").arg("\"no such text").done().expect(3);
     assert!(missing.stderr.contains("nothing that was printed"), "{}", missing.stderr);
     let frame = report(tree.path()).args("frame main").succeed().stdout;
     let red = frame.lines().position(|row| row.contains("// red")).expect("the statement");
     assert_eq!(frame.lines().nth(red + 1).map(str::trim), Some("stdout: {} \\u{1b}[31mred"), "{frame}");
+    let loud = frame.lines().position(|row| row.contains("// loud")).expect("the statement");
+    assert!(frame.lines().skip(loud).take(4).any(|row| row.trim() == "stdout: loud <7> end"), "{frame}");
     assert!(frame.contains("2 times more"), "equal texts are rounds: {frame}");
     let view = report(tree.path()).args("view --print --height 60 --width 120").succeed().stdout;
     assert!(view.contains("stdout: caught"), "{view}");

@@ -90,7 +90,7 @@ impl ReadOptions {
     pub fn shows(&self, what: &What) -> bool {
         match what {
             What::Trace(event) => self.trace.filter.takes(event),
-            What::Output(event) => self.entries.marks && self.trace.filter.takes(event),
+            What::Output(event, _) => self.entries.marks && self.trace.filter.takes(event),
             what => !self.entries.only_traces && (self.entries.marks || !what.is_mark()),
         }
     }

@@ -160,7 +160,10 @@ impl BuiltRecord {
             FrameKind::Signal(signal, _) => What::Signal(signal, self.record),
             FrameKind::Mark(kind, value) => What::Record(marked(self.record, kind, value)),
             _ => match self.trace {
-                Some(event) if event.is_output() && !self.only_traces => What::Output(event),
+                Some(mut event) if event.is_output() => {
+                    let line = event.args.drain(..).next().map_or(0, |line| line.bits() as u32);
+                    if self.only_traces { What::Trace(event) } else { What::Output(event, line) }
+                }
                 Some(event) => What::Trace(event),
                 None => What::Record(self.record),
             },

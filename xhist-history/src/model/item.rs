@@ -45,8 +45,8 @@ pub enum What {
     Panic(Record, Box<PanicPlace>),
     /// A fatal signal arrived.
     Signal(u64, Record),
-    /// A text that the program printed, at the statement before it.
-    Output(Trace),
+    /// A text that the program printed, and the line of the macro that did.
+    Output(Trace, u32),
     /// A trace event.
     Trace(Trace),
     /// Another QS record.
@@ -63,14 +63,14 @@ impl What {
             | What::Task(_)
             | What::Values
             | What::Again(_)
-            | What::Output(_)
+            | What::Output(..)
             | What::Trace(_) => false,
         }
     }
 
     /// Whether it is about the entries before it: a repetition, values, and what a statement printed.
     pub fn is_beside(&self) -> bool {
-        matches!(self, What::Again(_) | What::Values | What::Output(_))
+        matches!(self, What::Again(_) | What::Values | What::Output(..))
     }
 
     /// Whether it has a number in a report. The step of a task is about the entries behind it.

@@ -3,6 +3,9 @@
 use super::ids::StringId;
 use crate::model::FieldValue;
 
+/// The field of an output with the line of the macro that printed.
+pub const LINE: &str = "line";
+
 /// Something that is not a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedEvent {

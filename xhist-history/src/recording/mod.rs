@@ -20,7 +20,7 @@ mod task_span;
 mod value;
 
 pub use cursor::{Cursor, Direction, Motion};
-pub use event::{EventKind, RecordedEvent};
+pub use event::{EventKind, LINE, RecordedEvent};
 pub use ids::{CallId, FunctionId, LaneId, SiteId, StepId, StringId};
 pub use lane::RecordedLane;
 pub use more_runs::MoreRuns;

@@ -100,7 +100,7 @@ impl<'r> Selected<'r> {
                 is_thread && (!self.has_places || self.selection.only.is_empty())
             }
             // Whether their entry was chosen is not known.
-            What::Values | What::Output(_) => is_thread && !self.selection.has_places(),
+            What::Values | What::Output(..) => is_thread && !self.selection.has_places(),
             What::Task(_)
             | What::Again(_)
             | What::Panic(..)

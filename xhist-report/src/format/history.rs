@@ -48,7 +48,7 @@ impl Format for History {
             }
             Subject::Values => {}
             Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
-            Subject::Output(trace) | Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
+            Subject::Output(trace, _) | Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }

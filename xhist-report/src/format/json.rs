@@ -117,6 +117,7 @@ enum JsonLine<'a> {
     Output {
         ring: usize,
         stream: &'a str,
+        line: u32,
         text: &'a str,
     },
     Hot {
@@ -487,9 +488,9 @@ impl Format for Json {
             },
             Subject::Panic(_) => JsonLine::Panic { head },
             Subject::Signal(signal, _) => JsonLine::Signal { head, signal },
-            Subject::Output(trace) => {
+            Subject::Output(trace, line) => {
                 let stream = trace.name.as_deref().unwrap_or_default();
-                JsonLine::Output { ring, stream, text: &trace.text }
+                JsonLine::Output { ring, stream, line, text: &trace.text }
             }
             Subject::Trace(event, trace) => trace_line(head, event, trace),
             Subject::Record(record) => {

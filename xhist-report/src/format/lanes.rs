@@ -218,7 +218,7 @@ impl Format for Lanes {
             Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
             Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
             Subject::Signal(signal, _) => self.lane(ring, ALARM, &format!("-- signal {signal} --"), out),
-            Subject::Output(trace) => self.lane(ring, DIM, &trace.printed(), out),
+            Subject::Output(trace, _) => self.lane(ring, DIM, &trace.printed(), out),
             Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 self.put(ring, style, &format!("{} {}", trace.class, trace.subject), begun, out)

@@ -118,7 +118,7 @@ impl Format for Terminal {
                     entry.ring.thread()
                 )
             }
-            Subject::Output(trace) => writeln!(out, "{DIM}{}{DIM:#}", trace.printed()),
+            Subject::Output(trace, _) => writeln!(out, "{DIM}{}{DIM:#}", trace.printed()),
             Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 writeln!(out, "{style}{} {}{style:#}", trace.class, trace.subject)

@@ -151,7 +151,7 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
     let lane = recording.lane(recording.lane_of(hit.step));
     let (thread, ring) = lane.map_or(("", 0), |lane| (&lane.name, lane.ring));
     let event = recording.event(hit.step).map(|event| recording.strings.get(event.text));
-    let site = recording.site_at(hit.step).or_else(|| statement_before(recording, hit.step));
+    let site = recording.site_at(hit.step).or_else(|| recording.recorded_in(hit.step)?.site);
     let place = site.and_then(|site| recording.place_text(site)).unwrap_or_default();
     let strings = &recording.strings;
     let values = match hit.value {
@@ -178,13 +178,6 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
         json["values"] = values.iter().map(|value| json_value(recording, value)).collect::<Value>();
     }
     QueryRow { weight, text: format!("  {number}  {thread}  {place}{shown}{again}"), json }
-}
-
-/// The statement of the thread before something that is not one.
-fn statement_before(recording: &Recording, step: StepId) -> Option<SiteId> {
-    let steps = &recording.lane(recording.lane_of(step))?.steps;
-    let before = &steps[..steps.partition_point(|other| *other < step)];
-    before.iter().rev().find_map(|step| recording.site_at(*step))
 }
 
 /// A value as JSON.

@@ -215,7 +215,17 @@ fn doing(recording: &Recording, call: CallId, span: &CallSpan) -> Vec<Doing> {
         lane.steps.partition_point(|step| *step <= span.last),
     );
     for step in &lane.steps[first..last.max(first)] {
-        if behind.is_some_and(|behind| *step <= behind) {
+        let is_output = recording.event(*step).is_some_and(|event| event.kind == EventKind::Output);
+        // What was printed comes behind the calls of its arguments, whose ends nothing else shows.
+        let is_own = is_output.then(|| {
+            let frame = recording.recorded_in(*step);
+            frame.and_then(|frame| frame.call) == Some(call)
+        });
+        if is_own == Some(true) {
+            doing.push(Doing::Event(*step));
+            continue;
+        }
+        if is_own == Some(false) || behind.is_some_and(|behind| *step <= behind) {
             continue;
         }
         if let Some((id, inner)) = callee.and_then(|id| Some((*id, recording.call(*id)?)))

@@ -129,9 +129,9 @@ impl EntryWriter {
             What::Again(again) => Subject::Again(self.repetition.insert(maps.of(ring).1.repetition(again))),
             What::Panic(record, _) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
-            What::Output(event) => {
+            What::Output(event, line) => {
                 self.trace = options.trace.formats.describe(event);
-                Subject::Output(&self.trace)
+                Subject::Output(&self.trace, *line)
             }
             What::Trace(event) => {
                 self.trace = options.trace.formats.describe(event);

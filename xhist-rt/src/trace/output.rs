@@ -5,7 +5,7 @@
 
 use core::fmt::{self, Display, Formatter, Write};
 
-use qs_core::record::trace::{Class, Code, Event, Severity};
+use qs_core::record::trace::{Arg, Class, Code, Event, Severity};
 
 use super::line::LineText;
 use super::logger::{is_logged, to_ring};
@@ -27,6 +27,8 @@ pub struct Printed<'a> {
     pub stream: Stream,
     /// A newline follows.
     pub is_line: bool,
+    /// The line of the macro: what its arguments call is recorded behind the statement.
+    pub line: u32,
 }
 
 impl Display for Printed<'_> {
@@ -35,7 +37,7 @@ impl Display for Printed<'_> {
             to.write_fmt(self.text)?;
             return to.write_str(if self.is_line { "\n" } else { "" });
         }
-        let mut copied = Copied { to, text: LineText::new(), stream: self.stream };
+        let mut copied = Copied { to, text: LineText::new(), stream: self.stream, line: self.line };
         match self.text.as_str() {
             // As with `std`, text and newline are one write.
             Some(text) if self.is_line && text.len() < WHOLE => {
@@ -61,6 +63,7 @@ struct Copied<'f, 't> {
     to: &'f mut Formatter<'t>,
     text: LineText,
     stream: Stream,
+    line: u32,
 }
 
 impl Write for Copied<'_, '_> {
@@ -79,7 +82,7 @@ impl Drop for Copied<'_, '_> {
         // Not to the program's own logger, which may print.
         to_ring(&Event {
             class: Class::Exception { severity, code },
-            args: &[],
+            args: &[Arg::from(self.line)],
             buffer: Some(self.text.finish()),
         });
     }
@@ -134,6 +137,7 @@ macro_rules! __printed {
             text: $crate::__std::format_args!($($arg)*),
             stream: $crate::trace::Stream::$stream,
             is_line: $is_line,
+            line: $crate::__std::line!(),
         }
     };
 }
