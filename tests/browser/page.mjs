@@ -96,7 +96,7 @@ const SCENES = {
     assert.equal(await text(page, "#frames .frame.here .fn"), "main", "back over the call");
     // The whole call, whose rows lead to their steps, and where its values come from.
     await press(page, "i");
-    assert.match(await text(page, "#whole"), /^main.*→ Meter::take/s);
+    assert.match(await text(page, "#whole"), /^main.*→ Meter::take.*→ Meter::mean.*— stdout: mean 22/s);
     await page.evaluate(() => document.querySelector("#whole [data-step]").click());
     await rest(page);
     assert.equal(await step(page), 1);

@@ -151,7 +151,10 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
     let lane = recording.lane(recording.lane_of(hit.step));
     let (thread, ring) = lane.map_or(("", 0), |lane| (&lane.name, lane.ring));
     let event = recording.event(hit.step).map(|event| recording.strings.get(event.text));
-    let site = recording.site_at(hit.step).or_else(|| recording.recorded_in(hit.step)?.site);
+    let site = match event {
+        Some(_) => recording.recorded_in(hit.step).and_then(|frame| frame.site),
+        None => recording.site_at(hit.step),
+    };
     let place = site.and_then(|site| recording.place_text(site)).unwrap_or_default();
     let strings = &recording.strings;
     let values = match hit.value {

@@ -56,14 +56,20 @@ class WholePane {
         const exit = EXITS[recording.call_exit[callee]], end = recording.call_last[callee];
         const text = `→ ${this.named(callee)}, to ${shown(recording.number(end))}, ${exit}`;
         parts.push({ step: recording.call_first[callee], end, text, key: `c${recording.call_function[callee]} ${recording.call_from[callee]} ${exit}` });
-        if (end >= step) index = above(lane.steps, end) - 1;
-        else index--;
+        if (end < step) {
+          index--;
+          continue;
+        }
+        index = above(lane.steps, end) - 1;
+        // What was printed comes behind the calls of its arguments, whose ends nothing else shows.
+        let printed = index;
+        while (lane.steps[printed] > recording.call_first[callee] && this.isPrintedBy(call, lane.steps[printed])) printed--;
+        for (printed++; printed <= index; printed++) parts.push(this.eventPart(lane.steps[printed]));
         continue;
       }
       const event = recording.event(step), site = recording.statement(step);
       if (event >= 0) {
-        const isOutput = KINDS[recording.event_kind[event]] === "output";
-        parts.push({ step, end: step, text: `— ${recording.texts[recording.event_text[event]]}`, key: isOutput ? `o${recording.event_text[event]}` : `e${step}` });
+        if (KINDS[recording.event_kind[event]] !== "output" || this.isPrintedBy(call, step)) parts.push(this.eventPart(step));
         continue;
       }
       const values = recording.valuesAt(step).filter((value) => recording.value_call[value] - 1 === call);
@@ -72,6 +78,21 @@ class WholePane {
       parts.push({ step, end: step, text, key: `s${site} ${values.map((value) => recording.value_text[value])}` });
     }
     return parts;
+  }
+
+  eventPart(step) {
+    const { recording } = this.app, event = recording.event(step), text = recording.event_text[event];
+    const key = KINDS[recording.event_kind[event]] === "output" ? `o${text}` : `e${step}`;
+    return { step, end: step, text: `— ${recording.texts[text]}`, key };
+  }
+
+  // Whether a step is what this call printed: of the calls on the stack the innermost one at the line of the macro did.
+  isPrintedBy(call, step) {
+    const { recording } = this.app, event = recording.event(step);
+    if (event < 0 || KINDS[recording.event_kind[event]] !== "output") return false;
+    const line = Number(recording.texts[recording.field_text[recording.event_field[event]]]), frames = recording.stackAt(step);
+    const isThere = ({ site }) => site >= 0 && recording.site_line[site] <= line && line <= recording.site_end_line[site];
+    return (frames.find(isThere) ?? frames[0])?.call === call;
   }
 
   // Rounds of a loop: the first is kept, the others are counted. The one that folds most; of those the shortest.
