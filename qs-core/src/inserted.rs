@@ -10,6 +10,10 @@ pub const CRATE: &str = "xhist_rt::";
 pub const GIVEN: &str = "__xhist_rt";
 /// See [`GIVEN`].
 pub const GIVE_RECORDER: &str = "#[doc(hidden)]pub extern crate xhist_rt as __xhist_rt;";
+/// The name of the recorder in crates whose output is recorded, and the item that has its macros in place of those of `std`.
+pub const PRINTED: &str = "__xhist_out";
+/// See [`PRINTED`]. Macros that the crate defines or imports come before these, as before those of `std`.
+pub const RECORD_OUTPUT: &str = "#[allow(unused_imports)]#[macro_use(print,println,eprint,eprintln)]extern crate xhist_rt as __xhist_out;";
 /// The path before [`CRATE`] in the rules of a macro: [`GIVEN`] of the macro's crate.
 pub const IN_RULES: &str = "$crate::__";
 /// Marks the end of a wrapped expression and the start of carried attributes.
@@ -234,6 +238,13 @@ mod tests {
         let names: Vec<_> =
             names.into_iter().chain(HASHES.iter().map(|call| call.name)).chain(others).collect();
         assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), names.len());
+    }
+
+    #[test]
+    fn an_item_names_the_recorder() {
+        for (item, name) in [(GIVE_RECORDER, GIVEN), (RECORD_OUTPUT, PRINTED)] {
+            assert!(item.ends_with(&format!("extern crate xhist_rt as {name};")), "{item}");
+        }
     }
 
     #[test]

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use xhist_tests::{Run, Tree, clean_up, online_cargo};
 
 /// Kinds of records, and what each is.
-const KINDS: [(&str, &str); 14] = [
+const KINDS: [(&str, &str); 16] = [
     ("off", "a record that is filtered out"),
     ("tick", "QF_TICK"),
     ("dispatch", "QEP_DISPATCH"),
@@ -22,6 +22,8 @@ const KINDS: [(&str, &str); 14] = [
     ("profile", "profile event, two arguments"),
     ("event", "exception event, two arguments"),
     ("tracing", "event of tracing, three u32, no subscriber"),
+    ("std", "`println!` of std, two u32"),
+    ("printed", "the same, recorded"),
     ("statement", "statement that checks for room"),
     ("value", "the same, and the value of a u32"),
 ];
@@ -30,7 +32,8 @@ const KINDS: [(&str, &str); 14] = [
 const BESIDE: [&str; 8] = ["off", "tick", "dispatch", "tran", "post", "numbers", "text", "pair"];
 
 /// These are compared with an application record that has as many numbers.
-const EVENTS: [&str; 6] = ["profile-off", "profile", "event", "tracing", "statement", "value"];
+const EVENTS: [&str; 8] =
+    ["profile-off", "profile", "event", "tracing", "std", "printed", "statement", "value"];
 const RECORD: &str = "pair";
 
 /// Records that are timed, and counted.
@@ -113,7 +116,9 @@ fn time(program: &Path, kind: &str) -> f64 {
         let done = Run::new(program, program.parent().expect("a directory"))
             .args(&format!("{kind} {TIMED}"))
             .succeed();
-        done.stdout.trim().parse().expect("nanoseconds")
+        // Behind what it printed.
+        let last = done.stdout.lines().next_back().unwrap_or_default();
+        last.trim().parse().expect("nanoseconds")
     };
     (of(kind) - of("none")).max(0.0)
 }

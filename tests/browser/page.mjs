@@ -94,6 +94,17 @@ const SCENES = {
     assert.match(await text(page, "#source .list"), /meter = Meter/);
     await press(page, "O");
     assert.equal(await text(page, "#frames .frame.here .fn"), "main", "back over the call");
+    // The whole call, whose rows lead to their steps, and where its values come from.
+    await press(page, "i");
+    assert.match(await text(page, "#whole"), /^main.*→ Meter::take.*→ Meter::mean.*— stdout: mean 22/s);
+    await page.evaluate(() => document.querySelector("#whole [data-step]").click());
+    await rest(page);
+    assert.equal(await step(page), 1);
+    await press(page, "w");
+    assert.match(await text(page, "#said"), /cargo xhist origin .*@1$/);
+    await press(page, "x", "w");
+    assert.match(await text(page, "#whole"), /origin of self/);
+    await press(page, "Escape");
     // Help lists every key, and the theme turns.
     await press(page, "?");
     const help = await text(page, "#help");

@@ -50,6 +50,7 @@ mod message_format;
 mod nested;
 mod nextest;
 mod origin;
+mod output;
 mod pack;
 mod panics;
 mod picture;
@@ -181,6 +182,7 @@ const QUESTIONS: &[(&str, &[Case])] = &[
     ("detail", detail::CASES),
     ("nextest", nextest::CASES),
     ("logs", logs::CASES),
+    ("output", output::CASES),
     ("message_format", message_format::CASES),
     ("trace", trace_events::CASES),
     ("qspy", qspy::CASES),

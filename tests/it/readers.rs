@@ -27,6 +27,11 @@ pub const CASES: &[Case] = &[
     Case::new("nothing_outside_of_the_project_is_read_or_run", mcp::outside),
     Case::new("a_hostile_program_stays_text", mcp::hostile),
     Case::needing("a_client_of_the_protocol_finds_the_cause", &[Need::McpClient], mcp::client),
+    Case::needing(
+        "a_second_client_of_the_protocol_finds_the_cause",
+        &[Need::Long, Need::Registry],
+        mcp::second_client,
+    ),
 ];
 
 /// A parser with a failed test, and its recorded run, with values.

@@ -73,7 +73,7 @@ pub struct EntryChoice {
     pub fields: bool,
     /// Trace events only.
     pub only_traces: bool,
-    /// Marks of the recorder (a panic, a trigger) are entries.
+    /// Marks of the recorder (a panic, a trigger) are entries, and what statements printed is shown.
     pub marks: bool,
 }
 
@@ -90,6 +90,7 @@ impl ReadOptions {
     pub fn shows(&self, what: &What) -> bool {
         match what {
             What::Trace(event) => self.trace.filter.takes(event),
+            What::Output(event, _) => self.entries.marks && self.trace.filter.takes(event),
             what => !self.entries.only_traces && (self.entries.marks || !what.is_mark()),
         }
     }

@@ -52,6 +52,21 @@ pub fn command(words: impl AsRef<str>) -> String {
     }
 }
 
+/// The variable of a command that the server for agents starts.
+pub const SERVER: &str = "XHIST_SERVER";
+
+/// A command that the server for agents has as a tool of this name, with its arguments in their order: each has a name there.
+/// In an answer of the server it is the call of that tool.
+pub fn tool((words, tool): (&str, &str), arguments: &[(&str, &str)]) -> String {
+    if std::env::var_os(SERVER).is_none() {
+        let arguments: String = arguments.iter().map(|(_, word)| format!(" {}", quoted(word))).collect();
+        return command(format!("{words}{arguments}"));
+    }
+    let arguments: serde_json::Map<String, serde_json::Value> =
+        arguments.iter().map(|(name, word)| ((*name).to_owned(), (*word).into())).collect();
+    format!("{tool} {}", serde_json::Value::from(arguments))
+}
+
 /// A text whose examples begin with `xhist-report`, with the user's own command in its place. `is_command`: whether a word is a
 /// command and not a source.
 pub fn examples(text: &str, is_command: impl Fn(&str) -> bool) -> String {

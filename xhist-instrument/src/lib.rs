@@ -28,7 +28,7 @@ pub mod trigger;
 
 pub use insert::shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use macros::Macros;
-pub use options::{Detail, MainHash, Options, Settings, Tasks, ValueBytes, Values, When};
+pub use options::{Detail, MainHash, Options, Output, Settings, Tasks, ValueBytes, Values, When};
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use site::analysis::Analysis;
 pub use site::constness::{Constness, Removable, removable};
@@ -107,7 +107,8 @@ pub fn instrument(
     numbers: &Numbers,
     options: &Options,
 ) -> Result<Vec<u8>, Refusal> {
-    if analysis.sites.is_empty() && analysis.main_at.is_empty() && !analysis.gives_recorder {
+    let has_items = analysis.gives_recorder || analysis.records_output;
+    if analysis.sites.is_empty() && analysis.main_at.is_empty() && !has_items {
         return Ok(text.to_vec());
     }
     let text = constness::without(text, &analysis.without_const).ok_or_else(foreign)?;

@@ -36,6 +36,17 @@ pub enum Tasks {
     Off,
 }
 
+/// Whether what a program prints is recorded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Output {
+    /// The texts of `print!`, `println!`, `eprint!` and `eprintln!` are records at their statements.
+    #[default]
+    On,
+    /// Only the statements.
+    Off,
+}
+
 /// How much of a value is recorded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 pub enum ValueBytes {
@@ -94,6 +105,11 @@ pub struct Settings {
     /// [default: on, or what the manifest sets]. A future grows by 6 bytes. Off with --detail function and --when after.
     #[arg(long, value_enum)]
     pub tasks: Option<Tasks>,
+
+    /// Record what the program prints by `println!` and its like, each text at its statement [default: on, or what the
+    /// manifest sets]. For `cargo xhist`: sources that are instrumented in place name the macros of xhist-rt themselves.
+    #[arg(long, value_enum)]
+    pub output: Option<Output>,
 
     /// Only files whose path matches or, with `::` in it, only what has such a Rust path: `my_crate::parser`,
     /// `**::tests::*`. May be given several times.
@@ -155,6 +171,7 @@ impl Settings {
             merged.detail = merged.detail.or(manifest.detail);
             merged.when = merged.when.or(manifest.when);
             merged.tasks = merged.tasks.or(manifest.tasks);
+            merged.output = merged.output.or(manifest.output);
             merged.value_bytes = merged.value_bytes.or(manifest.value_bytes);
             merged.value_targets |= manifest.value_targets;
             merged.values.extend(manifest.values.iter().cloned());
@@ -162,6 +179,7 @@ impl Settings {
         merged.detail.get_or_insert_default();
         merged.when.get_or_insert_default();
         merged.tasks.get_or_insert_default();
+        merged.output.get_or_insert_default();
         merged
     }
 

@@ -26,6 +26,34 @@ fn with_calls(text: &str) -> String {
     result.replace("/*xh*/", "")
 }
 
+#[test]
+fn items_at_the_head_of_a_crate_are_removed_again() {
+    let item = qs_core::inserted::RECORD_OUTPUT;
+    for text in
+        ["mod a;\n", "//! About.\n#![allow(x)]\n\n#[cfg(a)]\nmod a;\n", "#!/bin/x\nfn main() { a() }\n"]
+    {
+        for gives_recorder in [false, true] {
+            let options = Options::default();
+            let mut analysis = analyze(text.as_bytes(), &options).expect("it parses");
+            analysis.record_output();
+            if gives_recorder {
+                analysis.give_recorder();
+            }
+            let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
+            let result = instrument(text.as_bytes(), &analysis, &numbers, &options).expect("a text");
+            let result = String::from_utf8(result).expect("a text");
+            assert!(result.contains(item) && result.lines().count() == text.lines().count(), "{result}");
+            assert_eq!(strip(result.as_bytes()), text.as_bytes());
+            // What only looks like it is the user's.
+            let other = result.replace("println,", "");
+            assert_eq!(
+                String::from_utf8(strip(other.as_bytes())).is_ok_and(|left| left.contains("__xhist_out")),
+                true
+            );
+        }
+    }
+}
+
 /// A macro with one rule.
 fn rule(matcher: &str, body: &str) -> String {
     format!("macro_rules! m {{ ({matcher}) => {{{body}}}; }}")

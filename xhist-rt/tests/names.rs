@@ -146,6 +146,13 @@ fn trace_events() {
     trace::exception(Severity::Sw0, code, [trace::Arg::from(1)], None);
     trace::profile(TIMER, 0, [], None);
     trace::line(trace::LogLevel::Info, "names", format_args!("{}", 1));
+    #[cfg(feature = "std")]
+    {
+        xhist_rt::print!("printed");
+        xhist_rt::println!(" {}", 1);
+        xhist_rt::eprint!("printed");
+        xhist_rt::eprintln!(" {}", 1);
+    }
     let class = trace::Class::Profile { opcode: TIMER, data: 0 };
     trace::event(&trace::Event { class, args: &[], buffer: None });
     let _: trace::Opcodes = trace::opcodes();

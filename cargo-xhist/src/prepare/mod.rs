@@ -4,6 +4,7 @@ pub(crate) mod build_key;
 pub(crate) mod const_fns;
 pub(crate) mod generated;
 mod memory;
+mod output;
 pub(crate) mod prepared;
 mod seed;
 
@@ -190,6 +191,7 @@ fn analyse(
     let freed = xhist_instrument::in_parallel(|| {
         const_fns::free(&mut graph, choice.workspace, (needed, kept), &|file| choice.options_of(file))
     });
+    output::record(&mut graph, choice);
     let set = ProgramSources { files: &graph.files, choice };
     let analyses = std::mem::take(&mut graph.analyses);
     let mut outcomes = xhist_instrument::in_parallel(|| pipeline::accept(&set, analyses));

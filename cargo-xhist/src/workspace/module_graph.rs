@@ -25,6 +25,8 @@ pub(crate) struct ModuleGraph {
     pub(crate) data: BTreeSet<PathBuf>,
     /// Macros that are called across files.
     pub(crate) macros: Macros,
+    /// Files that a module or an `include!` leads to. A root may be among them.
+    pub(crate) inner: HashSet<PathBuf>,
     /// What was read and looked for.
     pub(crate) facts: Vec<Fact>,
 }
@@ -44,6 +46,7 @@ struct Growing {
     files: BTreeMap<PathBuf, Analysed>,
     data: BTreeSet<PathBuf>,
     macros: Macros,
+    inner: HashSet<PathBuf>,
     facts: Vec<Fact>,
 }
 
@@ -97,6 +100,7 @@ pub(crate) fn follow(
         graph.read(&wave, kept, options);
         progress(graph.files.len());
         wave = wave.iter().flat_map(|visit| graph.next(visit)).collect();
+        graph.inner.extend(wave.iter().map(|visit| visit.file.clone()));
     }
     graph.finish(kept, options)
 }
@@ -161,7 +165,7 @@ impl Growing {
 
     /// The whole graph. Most macros are defined before the calls; files that call later ones are analysed again.
     fn finish(self, kept: &KeptAnalyses, options: &(impl Fn(&Path) -> Options + Sync)) -> ModuleGraph {
-        let Self { mut files, data, macros, facts } = self;
+        let Self { mut files, data, macros, inner, facts } = self;
         // A file that is code and data at once would change as data.
         files.retain(|path, _| !data.contains(path));
         files.par_iter_mut().for_each(|(path, file)| {
@@ -173,7 +177,7 @@ impl Growing {
             (ModuleFile { path, text, edition2015 }, analysis)
         };
         let (files, analyses) = files.into_iter().map(split).unzip();
-        ModuleGraph { files, analyses, data, macros, facts }
+        ModuleGraph { files, analyses, data, macros, inner, facts }
     }
 }
 

@@ -117,6 +117,10 @@ impl Code {
     pub const LOG_DEBUG: Code = Code::new(XHIST, 7);
     /// The finest.
     pub const LOG_TRACE: Code = Code::new(XHIST, 8);
+    /// What the program wrote to its standard output, as text in the buffer.
+    pub const STDOUT: Code = Code::new(XHIST, 9);
+    /// What it wrote to its standard error.
+    pub const STDERR: Code = Code::new(XHIST, 10);
 
     /// A code of this owner.
     ///

@@ -85,8 +85,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
         &[
             &["model", "tokens.rs", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
-            &["answer", "origin", "page", "source", "trace"],
-            &["pack"],
+            &["answer", "origin", "source", "trace"],
+            &["pack", "page"],
             &["runs", "selection"],
             &["options.rs"],
             &["map", "values"],
@@ -103,8 +103,9 @@ pub const FLOORS: &[(&str, Floors)] = &[
         "xhist-report",
         &[
             &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "origin", "qspy"],
-            &["format", "suspects", "view"],
+            &["format", "suspects"],
             &["diff", "options.rs", "pack", "query"],
+            &["view"],
             &["live", "reports"],
             &["run.rs", "send"],
             &["cli", "lib.rs"],

@@ -1,7 +1,7 @@
 //! `mcp`: the server for agents.
 
 use serde_json::{Value, json};
-use xhist_tests::{Need, Run, Tree, cargo, repository};
+use xhist_tests::{Need, Run, Tree, cargo, online_cargo, repository};
 
 use super::{fresh, tree, xhist};
 
@@ -47,9 +47,17 @@ pub fn tools() {
     for ((text, is_error), (_, _, command)) in calls(tree(), &requests).iter().zip(&asked) {
         // Without a call the first word of `frame` is empty.
         let run = if *command == "frame last" { xhist("frame").arg("").arg("last") } else { xhist(command) };
-        let done = run.succeed();
+        let shell = run.succeed();
+        shell.check(!text.contains("cargo xhist frame"), "a tool is named where there is one");
+        let run = if *command == "frame last" { xhist("frame").arg("").arg("last") } else { xhist(command) };
+        let done = run.env("XHIST_SERVER", "1").succeed();
         done.check(!is_error && text.starts_with(&done.stdout), command);
     }
+    let (frame, _) = &calls(tree(), &requests[..1])[0];
+    let caller = frame.split("xhist_frame ").nth(1).and_then(|rest| rest.split_inclusive('}').next());
+    let caller: Value = serde_json::from_str(caller.expect("the call of its caller")).expect("JSON");
+    let (text, is_error) = &calls(tree(), &[("xhist_frame", caller)])[0];
+    assert!(!is_error && text.starts_with("Parser::sum("), "{text}");
 }
 
 /// What would lead out of the project is refused, and says what to give instead.
@@ -119,20 +127,37 @@ pub fn hostile() {
 pub fn client() {
     let python = Need::mcp().expect("a Python");
     let tree = fresh();
-    let command = cargo(tree.path()).into_command();
     for (mode, version) in [("legacy", "2025-11-25"), ("auto", "2026-07-28")] {
-        let mut run = Run::new(&python, tree.path()).arg(repository().join("tests/mcp/client.py")).arg(mode);
-        for (name, value) in command.get_envs() {
-            if let Some(value) = value {
-                run = run.env(&name.to_string_lossy(), value);
-            }
-        }
-        let done = run.arg(command.get_program()).args("xhist mcp").succeed();
-        done.check(done.stdout.contains(&format!("version {version}\n")), version);
-        done.check(
-            done.stdout.contains("tools xhist_run xhist_frame xhist_find xhist_source xhist_compare\n"),
-            "tools",
-        );
-        done.check(done.stdout.contains("called xhist_find error\n"), "an error");
+        let run = Run::new(&python, tree.path()).arg(repository().join("tests/mcp/client.py")).arg(mode);
+        finds_the_cause(run, &tree, version);
     }
+}
+
+/// A second client, of other authors: the crate `rmcp`. Its build takes a minute.
+pub fn second_client() {
+    let client = Tree::copy_of(&repository().join("tests/fixtures/mcp-client"));
+    online_cargo(client.path())
+        .args("build --quiet")
+        .env("CARGO_TARGET_DIR", client.join("target"))
+        .succeed();
+    let tree = fresh();
+    finds_the_cause(Run::new(client.join("target/debug/mcp-client"), tree.path()), &tree, "2025-11-25");
+}
+
+/// Runs a client with the server in this project.
+fn finds_the_cause(mut run: Run, tree: &Tree, version: &str) {
+    let command = cargo(tree.path()).into_command();
+    for (name, value) in command.get_envs() {
+        if let Some(value) = value {
+            run = run.env(&name.to_string_lossy(), value);
+        }
+    }
+    let done = run.arg(command.get_program()).args("xhist mcp").succeed();
+    done.check(done.stdout.contains(&format!("version {version}\n")), version);
+    done.check(
+        done.stdout.contains("tools xhist_run xhist_frame xhist_find xhist_source xhist_compare\n"),
+        "tools",
+    );
+    done.check(done.stdout.matches(" done\n").count() == 3, "three answers");
+    done.check(done.stdout.contains("called xhist_find error\n"), "an error");
 }

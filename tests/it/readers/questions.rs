@@ -75,6 +75,13 @@ pub fn frame() {
     caller.check(caller.stdout.starts_with("Parser::sum("), "the caller's frame");
     caller.check(caller.stdout.contains("left by a panic that passed through it"), "how the caller was left");
 
+    // The same by a key of the view, and by another where a value comes from.
+    let view = xhist("view --print --keys i --width 200 --height 60").succeed();
+    let heading = done.stdout.lines().next().unwrap_or_default();
+    view.check(view.stdout.contains(heading) && view.stdout.contains("-> Parser::sum("), "the call by a key");
+    let view = xhist("view --print --keys w --width 200 --height 60").succeed();
+    view.check(view.stdout.contains("origin of `"), "an origin by a key");
+
     for (call, function) in [
         ("Parser::next#last", "Parser::next"),
         ("Parser::sum#1", "Parser::sum"),

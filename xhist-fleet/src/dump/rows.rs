@@ -1,13 +1,13 @@
 //! Makes the rows of a dump.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde_json::{Map, Value};
 use xhist_history::Dump;
 use xhist_history::model::FieldValue;
-use xhist_history::recording::{EventKind, RecordedEvent, RecordedStep, Recording, SiteId, StepId};
+use xhist_history::recording::{MoreRuns, RecordedEvent, RecordedStep, Recording, SiteId, StepId};
 
 use super::cells::{Cell, DumpRows};
 use super::ending::Ending;
@@ -144,7 +144,7 @@ fn add_steps<'t>(
     sites: &[SiteCells],
     thread: &dyn Fn(StepId) -> &'t Arc<str>,
 ) {
-    let repetitions = repetitions(recording);
+    let runs = MoreRuns::of(recording);
     let mut times = recording.times.iter().peekable();
     let mut time = None;
     for (index, step) in recording.steps().enumerate() {
@@ -156,7 +156,6 @@ fn add_steps<'t>(
         match step {
             RecordedStep::Statement(SiteId(site)) => {
                 let Some(site) = sites.get(site as usize) else { continue };
-                let repetition = 1 + repetitions.get(&id).copied().unwrap_or(0);
                 rows.push(
                     Table::Statements,
                     [
@@ -167,7 +166,7 @@ fn add_steps<'t>(
                         site.line.into(),
                         (&site.function).into(),
                         site.id.into(),
-                        repetition.into(),
+                        runs.runs(id).into(),
                     ],
                 );
             }
@@ -207,29 +206,6 @@ fn add_steps<'t>(
             ],
         );
     }
-}
-
-/// How often each statement of a repetition ran again.
-fn repetitions(recording: &Recording) -> HashMap<StepId, u64> {
-    let mut again = HashMap::new();
-    for (index, step) in recording.steps().enumerate() {
-        let RecordedStep::Event(event) = step else { continue };
-        let Some(EventKind::Repetition { statements, times }) =
-            recording.events.get(event as usize).map(|event| event.kind)
-        else {
-            continue;
-        };
-        let id = StepId(index as u32);
-        let Some(lane) = recording.lane(recording.lane_of(id)) else { continue };
-        let behind = lane.steps.partition_point(|step| *step < id);
-        let statements = usize::try_from(statements).unwrap_or(usize::MAX);
-        let ran = lane.steps[..behind].iter().rev();
-        let ran = ran.filter(|step| matches!(recording.step(**step), Some(RecordedStep::Statement(_))));
-        for step in ran.take(statements) {
-            *again.entry(*step).or_insert(0u64) += times;
-        }
-    }
-    again
 }
 
 /// The fields of a record as a JSON object; `None` if it has none.

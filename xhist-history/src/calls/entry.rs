@@ -43,7 +43,7 @@ impl ThreadEntry {
             What::Panic(..) => ThreadEntry::Panic,
             What::Signal(signal, _) => ThreadEntry::Signal(*signal),
             What::Task(mark) => ThreadEntry::Task(*mark),
-            What::Values | What::Trace(_) | What::Record(_) => ThreadEntry::Other,
+            What::Values | What::Output(..) | What::Trace(_) | What::Record(_) => ThreadEntry::Other,
         }
     }
 

@@ -97,6 +97,8 @@ pub enum NoteKind {
     Signal,
     /// A future was dropped at its `.await`.
     Cancelled,
+    /// A line of a log.
+    Log,
     /// Something is missing.
     Gap,
 }

@@ -9,7 +9,7 @@ use qs_core::record::trace;
 
 use super::frame_kind::{FrameKind, marked};
 use crate::model::{PanicPlace, Record, Trace, What, visible};
-use crate::options::ReadOptions;
+use crate::options::{EntryChoice, ReadOptions};
 use qs_host::{
     DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
     TargetDescription, TargetSymbols,
@@ -28,7 +28,7 @@ pub struct Records {
     starts: Vec<TargetSymbols>,
     start: usize,
     text: Option<LineFormatter>,
-    with_fields: bool,
+    entries: EntryChoice,
 }
 
 /// What is known of a target before its first record.
@@ -56,7 +56,7 @@ impl Records {
             starts: Vec::new(),
             start: 0,
             text: None,
-            with_fields: options.entries.fields,
+            entries: options.entries,
         }
     }
 
@@ -88,7 +88,7 @@ impl Records {
     /// Builds the record of a frame.
     pub fn build(&mut self, frame: &Frame<'_>) -> BuiltRecord {
         let mut text = self.text.take().unwrap_or_default();
-        let mut builder = RecordBuilder::new(&mut text, self.with_fields);
+        let mut builder = RecordBuilder::new(&mut text, self.entries);
         let mut watcher = RestartWatcher { builder: &mut builder, is_over: false };
         let decoder = self.decoder.get_or_insert_with(|| self.known.decoder());
         decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
@@ -148,6 +148,8 @@ impl Listener for RestartWatcher<'_, '_> {
 pub struct BuiltRecord {
     record: Record,
     trace: Option<Trace>,
+    /// What was printed is a trace event like others.
+    only_traces: bool,
 }
 
 impl BuiltRecord {
@@ -157,7 +159,14 @@ impl BuiltRecord {
             FrameKind::Panic(_) => What::Panic(self.record, Box::new(PanicPlace::read(payload))),
             FrameKind::Signal(signal, _) => What::Signal(signal, self.record),
             FrameKind::Mark(kind, value) => What::Record(marked(self.record, kind, value)),
-            _ => self.trace.map_or_else(|| What::Record(self.record), What::Trace),
+            _ => match self.trace {
+                Some(mut event) if event.is_output() => {
+                    let line = event.args.drain(..).next().map_or(0, |line| line.bits() as u32);
+                    if self.only_traces { What::Trace(event) } else { What::Output(event, line) }
+                }
+                Some(event) => What::Trace(event),
+                None => What::Record(self.record),
+            },
         }
     }
 }
@@ -172,8 +181,9 @@ pub struct RecordBuilder<'t> {
 
 impl<'t> RecordBuilder<'t> {
     /// Writes lines with `text`, and makes fields if they are wanted.
-    pub fn new(text: &'t mut LineFormatter, with_fields: bool) -> RecordBuilder<'t> {
-        RecordBuilder { text, with_fields, built: BuiltRecord::default() }
+    pub fn new(text: &'t mut LineFormatter, entries: EntryChoice) -> RecordBuilder<'t> {
+        let built = BuiltRecord { only_traces: entries.only_traces, ..BuiltRecord::default() };
+        RecordBuilder { text, with_fields: entries.fields, built }
     }
 }
 

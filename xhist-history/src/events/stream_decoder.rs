@@ -6,6 +6,7 @@ use qs_core::record::{EnumDict, FILES, Record as _};
 use super::records::RecordBuilder;
 use super::statements::{StreamThreads, Taken};
 use crate::model::{Gap, Item};
+use crate::options::EntryChoice;
 use qs_host::{
     CUT_FIRST, CUT_LAST, DecodedRecord, Decoder, LineFormatter, Listener, StreamEvent, TargetSymbols,
 };
@@ -33,7 +34,7 @@ pub struct StreamDecoder {
     pub decoder: Decoder,
     threads: StreamThreads,
     text: LineFormatter,
-    with_fields: bool,
+    entries: EntryChoice,
     /// What is missing before the next item.
     gap: Gap,
     /// The first byte is the first one of the stream, so the first frame should be whole.
@@ -41,14 +42,14 @@ pub struct StreamDecoder {
 }
 
 impl StreamDecoder {
-    /// With what is known before the first byte. Repetitions of up to `longest` statements are written out. `is_whole`: the
-    /// first byte is the first one of the stream, and not only the first one that was received.
-    pub fn new(known: TargetSymbols, with_fields: bool, longest: u64, is_whole: bool) -> StreamDecoder {
+    /// With what is known before the first byte. `is_whole`: the first byte is the first one of the stream, and not only the
+    /// first one that was received.
+    pub fn new(known: TargetSymbols, entries: EntryChoice, is_whole: bool) -> StreamDecoder {
         StreamDecoder {
             decoder: Decoder::new(known),
-            threads: StreamThreads::new(longest),
+            threads: StreamThreads::new(entries.written_out),
             text: LineFormatter::default(),
-            with_fields,
+            entries,
             gap: Gap::default(),
             is_whole,
         }
@@ -56,9 +57,9 @@ impl StreamDecoder {
 
     /// Takes the next bytes.
     pub fn push(&mut self, bytes: &[u8], to: &mut dyn StreamSink) {
-        let StreamDecoder { decoder, threads, text, with_fields, gap, is_whole } = self;
-        let fields = *with_fields;
-        decoder.push(bytes, &mut RecordSorter { threads, text, fields, gap, is_whole: *is_whole, to });
+        let StreamDecoder { decoder, threads, text, entries, gap, is_whole } = self;
+        let entries = *entries;
+        decoder.push(bytes, &mut RecordSorter { threads, text, entries, gap, is_whole: *is_whole, to });
     }
 
     /// Another target is at the other end now, or the same one after a restart.
@@ -85,7 +86,7 @@ impl StreamDecoder {
 struct RecordSorter<'s> {
     threads: &'s mut StreamThreads,
     text: &'s mut LineFormatter,
-    fields: bool,
+    entries: EntryChoice,
     gap: &'s mut Gap,
     is_whole: bool,
     to: &'s mut dyn StreamSink,
@@ -131,7 +132,7 @@ impl RecordSorter<'_> {
         if !record.is_shown() {
             return;
         }
-        let mut builder = RecordBuilder::new(self.text, self.fields);
+        let mut builder = RecordBuilder::new(self.text, self.entries);
         builder.event(StreamEvent::Record(record), known);
         let item = Item::new(builder.built.entry(kind, frame.payload), time);
         self.to.item(thread, std::mem::take(self.gap), item);

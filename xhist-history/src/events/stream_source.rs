@@ -41,7 +41,7 @@ pub fn looks_like_qs_stream(image: &[u8]) -> bool {
 
 /// A decoder for the report that the options ask for. `is_whole`: the first byte is the first one of the stream.
 pub fn decoder_for(options: &ReadOptions, is_whole: bool) -> StreamDecoder {
-    StreamDecoder::new(options.known(), options.entries.fields, options.entries.written_out, is_whole)
+    StreamDecoder::new(options.known(), options.entries, is_whole)
 }
 
 /// The items of a stream.

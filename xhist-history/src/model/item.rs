@@ -45,6 +45,8 @@ pub enum What {
     Panic(Record, Box<PanicPlace>),
     /// A fatal signal arrived.
     Signal(u64, Record),
+    /// A text that the program printed, and the line of the macro that did.
+    Output(Trace, u32),
     /// A trace event.
     Trace(Trace),
     /// Another QS record.
@@ -57,14 +59,23 @@ impl What {
         match self {
             What::Panic(..) | What::Signal(..) => true,
             What::Record(record) => record.mark.is_some(),
-            What::Statement { .. } | What::Task(_) | What::Values | What::Again(_) | What::Trace(_) => false,
+            What::Statement { .. }
+            | What::Task(_)
+            | What::Values
+            | What::Again(_)
+            | What::Output(..)
+            | What::Trace(_) => false,
         }
     }
 
-    /// Whether it has a number in a report: a repetition and values are about the entries before them, and the step of a
-    /// task about those behind it.
+    /// Whether it is about the entries before it: a repetition, values, and what a statement printed.
+    pub fn is_beside(&self) -> bool {
+        matches!(self, What::Again(_) | What::Values | What::Output(..))
+    }
+
+    /// Whether it has a number in a report. The step of a task is about the entries behind it.
     pub fn is_entry(&self) -> bool {
-        !matches!(self, What::Again(_) | What::Task(_) | What::Values)
+        !self.is_beside() && !matches!(self, What::Task(_))
     }
 }
 

@@ -26,6 +26,11 @@ impl Trace {
         matches!(self.class, TraceClass::Exception { code, .. } if lines.contains(&code))
     }
 
+    /// Whether it is a text that the program printed.
+    pub fn is_output(&self) -> bool {
+        matches!(self.class, TraceClass::Exception { code: Code::STDOUT | Code::STDERR, .. })
+    }
+
     /// Whether it is a fault that the program does not survive.
     pub fn is_fault(&self) -> bool {
         matches!(self.class, TraceClass::Exception { severity, .. } if severity.level() == 3)
@@ -47,4 +52,22 @@ pub struct DescribedTrace {
     pub text: String,
     /// All of it behind the class: `uart(0x800123) parity_error(0x05): port 3, status 0x0014`.
     pub subject: String,
+}
+
+impl DescribedTrace {
+    /// The level of a line of a log: `warn`.
+    pub fn level(&self) -> &str {
+        let name = self.name.as_deref().unwrap_or_default();
+        name.strip_prefix("log_").unwrap_or(name)
+    }
+
+    /// A line of a log behind its level: `warn net: no answer`.
+    pub fn logged(&self) -> String {
+        format!("{} {}", self.level(), self.text)
+    }
+
+    /// A text that the program printed, behind its stream: `stdout: 3 of 4`.
+    pub fn printed(&self) -> String {
+        format!("{}: {}", self.name.as_deref().unwrap_or_default(), self.text)
+    }
 }

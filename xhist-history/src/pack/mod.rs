@@ -9,6 +9,8 @@ mod write;
 pub use error::PackError;
 pub use name::plain_name;
 pub use read::unpacked;
+#[doc(hidden)]
+pub use read::unpacked_in;
 pub use write::{PackContent, PackEntry, write};
 
 /// Version of the layout.

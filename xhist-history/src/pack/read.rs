@@ -47,8 +47,11 @@ pub fn unpacked(pack: &Path) -> Result<Option<PathBuf>, PackError> {
     unpacked_in(pack, &cache.join(FOLDER)).map(Some)
 }
 
-/// The same, below this directory.
-fn unpacked_in(pack: &Path, cache: &Path) -> Result<PathBuf, PackError> {
+/// The same, below this directory; any other file is damaged. For [`unpacked`], and for fuzzers.
+///
+/// # Errors
+/// Those of [`unpacked`].
+pub fn unpacked_in(pack: &Path, cache: &Path) -> Result<PathBuf, PackError> {
     let directory = cache.join(identity(pack).map_err(|error| PackError::Read(pack.to_owned(), error))?);
     let known = run_in(&directory);
     if let Some(run) = known {

@@ -1,6 +1,7 @@
 //! A recording as one page to step through in a browser, with everything that it needs.
 
 mod columns;
+mod origins;
 mod tables;
 
 use std::io::{self, Write};
@@ -22,6 +23,7 @@ const SCRIPT: &[&str] = &[
     include_str!("web/history.js"),
     include_str!("web/calls.js"),
     include_str!("web/side.js"),
+    include_str!("web/whole.js"),
     include_str!("web/lanes.js"),
     include_str!("web/search.js"),
     include_str!("web/app.js"),

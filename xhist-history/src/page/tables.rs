@@ -6,8 +6,9 @@ use std::io;
 use serde_json::{Value, json};
 
 use super::columns::BlockWriter;
+use super::origins::origins;
 use crate::model::{FieldValue, LiveTask, TaskPlace, TaskSummary};
-use crate::recording::{EventKind, LaneId, RecordedStep, Recording, StepId};
+use crate::recording::{EventKind, LaneId, MoreRuns, RecordedStep, Recording, StepId};
 
 /// The version of the tables.
 const VERSION: u32 = 1;
@@ -50,6 +51,7 @@ pub fn write(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<
                 "ring": lane.ring, "interrupt": lane.interrupt, "status": lane.status})).collect::<Vec<_>>(),
             "tasks": tasks,
             "suspects": evidence.suspects.iter().map(suspect).collect::<Vec<_>>(),
+            "origins": origins(recording),
             "diff": evidence.diff,
             "message": evidence.message,
             "epoch": recording.times.iter().map(|(_, time)| *time).min().map(|time| time.to_string()),
@@ -126,7 +128,9 @@ fn sites(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<()> 
     blocks.numbers("site_col", of(|site| site.col))?;
     blocks.numbers("site_end_line", of(|site| site.end_line))?;
     blocks.numbers("site_end_col", of(|site| site.end_col))?;
-    blocks.numbers("site_function", of(|site| site.function.0))
+    blocks.numbers("site_function", of(|site| site.function.0))?;
+    // As `source` counts: a repetition ran more often than it has steps.
+    blocks.numbers("site_runs", MoreRuns::of(recording).of_sites(recording).into_iter())
 }
 
 /// Sites, counted from 1; events are 0, in their order. Lanes as runs: lane and length.
@@ -195,6 +199,7 @@ fn events(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<Vec
         EventKind::Repetition { .. } => 5,
         EventKind::Cancelled => 6,
         EventKind::Gap => 7,
+        EventKind::Output => 8,
     };
     blocks.numbers("event_kind", events().map(|event| kind(event.kind)))?;
     blocks.numbers("event_name", events().map(|event| event.name.0.into()))?;

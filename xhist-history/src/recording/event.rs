@@ -3,6 +3,9 @@
 use super::ids::StringId;
 use crate::model::FieldValue;
 
+/// The field of an output with the line of the macro that printed.
+pub const LINE: &str = "line";
+
 /// Something that is not a statement.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RecordedEvent {
@@ -23,6 +26,8 @@ pub enum EventKind {
     Panic,
     /// A fatal signal arrived.
     Signal,
+    /// What a statement printed.
+    Output,
     /// A trace event.
     Trace,
     /// A QS record.
@@ -48,6 +53,7 @@ impl EventKind {
         match self {
             EventKind::Panic => "panic",
             EventKind::Signal => "signal",
+            EventKind::Output => "output",
             EventKind::Trace => "trace",
             EventKind::Record => "record",
             EventKind::Mark => "mark",
@@ -57,8 +63,12 @@ impl EventKind {
         }
     }
 
-    /// Whether listings give it a number: a repetition, a gap and a cancelled task are about the entries around them.
+    /// Whether listings give it a number: a repetition, what was printed, a gap and a cancelled task are about the entries
+    /// around them.
     pub fn is_numbered(self) -> bool {
-        !matches!(self, EventKind::Repetition { .. } | EventKind::Cancelled | EventKind::Gap)
+        !matches!(
+            self,
+            EventKind::Repetition { .. } | EventKind::Output | EventKind::Cancelled | EventKind::Gap
+        )
     }
 }

@@ -2,12 +2,13 @@
 
 use std::path::Path;
 
+use super::event::LINE;
 use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
 use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
 use super::table::Recording;
 use super::value::ValueAt;
-use crate::model::CodePlace;
+use crate::model::{CodePlace, FieldValue};
 
 /// A call that is on the stack at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -66,6 +67,23 @@ impl Recording {
             frames.push(StackFrame { call: None, site, function });
         }
         frames
+    }
+
+    /// The frame that an event is of. For what was printed it is the innermost one at the line of the macro: what its
+    /// arguments called has returned, though no statement shows it.
+    pub fn recorded_in(&self, step: StepId) -> Option<StackFrame> {
+        let frames = self.stack_at(step);
+        let fields = self.event(step).map(|event| &event.fields).into_iter().flatten();
+        let line =
+            fields.filter(|(name, _)| self.strings.get(*name) == LINE).find_map(|(_, line)| match line {
+                FieldValue::Uint(line) => u32::try_from(*line).ok(),
+                _ => None,
+            });
+        let is_there = |frame: &&StackFrame| {
+            let site = frame.site.and_then(|site| self.site(site));
+            site.is_some_and(|site| line.is_some_and(|line| (site.line..=site.end_line).contains(&line)))
+        };
+        frames.iter().find(is_there).or(frames.first()).copied()
     }
 
     /// The stack at a failure, the failing call first. Returns are not recorded: behind the last statement of a function, a check

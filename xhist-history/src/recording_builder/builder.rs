@@ -15,8 +15,8 @@ use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
 use crate::recording::{
-    CallId, EventKind, LaneId, RecordedEvent, RecordedStep, Recording, SpanExit, StepId, StringId, TaskSpan,
-    ValueAt,
+    CallId, EventKind, LINE, LaneId, RecordedEvent, RecordedStep, Recording, SpanExit, StepId, StringId,
+    TaskSpan, ValueAt,
 };
 use crate::selection::SelectedPlaces;
 use crate::tasks::TaskTracker;
@@ -209,6 +209,12 @@ impl<'o> RecordingBuilder<'o> {
             What::Signal(signal, _) => {
                 let text = format!("signal {signal} arrived here");
                 (EventKind::Signal, format!("signal {signal}"), text, Vec::new())
+            }
+            What::Output(event, line) => {
+                let described = context.options.trace.formats.describe(event);
+                let text = described.printed();
+                let line = (LINE.to_owned(), FieldValue::Uint((*line).into()));
+                (EventKind::Output, described.name.unwrap_or_default(), text, vec![line])
             }
             What::Trace(event) => {
                 let (name, text, fields) = trace(event, context);

@@ -69,7 +69,7 @@ impl<'r> Selected<'r> {
         let item = event.item.as_ref().map(|item| &item.what);
         // An entry that the format does not show is not one of the newest.
         let is_shown = item.is_some_and(|what| context.options.shows(what));
-        let counts = is_shown && !matches!(item, Some(What::Again(_) | What::Values));
+        let counts = is_shown && !item.is_some_and(What::is_beside);
         self.chosen += u64::from(counts);
         match &mut self.kept {
             None => return self.report.step(Step::Event(ring, event), context),
@@ -100,7 +100,7 @@ impl<'r> Selected<'r> {
                 is_thread && (!self.has_places || self.selection.only.is_empty())
             }
             // Whether their entry was chosen is not known.
-            What::Values => is_thread && !self.selection.has_places(),
+            What::Values | What::Output(..) => is_thread && !self.selection.has_places(),
             What::Task(_)
             | What::Again(_)
             | What::Panic(..)
@@ -194,7 +194,7 @@ enum SelectedPart {
 
 /// Whether an item has a number in the report.
 fn counts_as_entry(item: &Item, options: &ReadOptions) -> bool {
-    !matches!(item.what, What::Again(_) | What::Values) && options.shows(&item.what)
+    !item.what.is_beside() && options.shows(&item.what)
 }
 
 /// The newest entries, of each ring or of all.
@@ -236,8 +236,7 @@ impl NewestEntries {
             self.rings[&of].report_gap(&event, BEFORE, notes);
         }
         // A repetition is about the entries before it, which are gone.
-        let is_repetition =
-            |event: &Merged| matches!(&event.item, Some(Item { what: What::Again(_) | What::Values, .. }));
+        let is_repetition = |event: &Merged| event.item.as_ref().is_some_and(|item| item.what.is_beside());
         while let Some((_, of, event, _)) = queue.events.front()
             && queue.is_cut
             && is_repetition(event)

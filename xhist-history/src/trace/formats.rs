@@ -311,6 +311,8 @@ mod tests {
             (Code::LOG_INFO, "log_info"),
             (Code::LOG_DEBUG, "log_debug"),
             (Code::LOG_TRACE, "log_trace"),
+            (Code::STDOUT, "stdout"),
+            (Code::STDERR, "stderr"),
         ] {
             assert_eq!(formats.codes(name), [code]);
         }
@@ -319,7 +321,7 @@ mod tests {
         file::read(OURS.as_bytes(), &mut |_, said| {
             lines += u32::from(said.is_ok()) + 10 * u32::from(said.is_err())
         });
-        assert_eq!(lines, 9);
+        assert_eq!(lines, 11);
     }
 
     #[test]

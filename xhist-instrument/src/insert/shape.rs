@@ -4,8 +4,8 @@ use crate::options::{Detail, MainHash, Values};
 use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
 use qs_core::inserted::{
-    BEGIN_TASK, CRATE, CallForm, ENDS, GIVE_RECORDER, HASHES, HashCall, IN_RULES, MARK, RECORDINGS,
-    RESUME_TASK, RecordingCall, START_AT, STOP_AT, StatementNumber, TASK, VALUES, ValueAmount, WATCH,
+    BEGIN_TASK, CRATE, CallForm, ENDS, HASHES, HashCall, IN_RULES, MARK, RECORDINGS, RESUME_TASK,
+    RecordingCall, START_AT, STOP_AT, StatementNumber, TASK, VALUES, ValueAmount, WATCH,
 };
 use qs_core::record::Statement;
 use std::io::Write as _;
@@ -55,9 +55,9 @@ impl<'a> CallWriter<'a> {
         self.prefix = if in_rules { IN_RULES } else { self.plain };
     }
 
-    /// The item that lets macros name the recorder.
-    pub fn give_recorder(&mut self) {
-        self.print(format_args!("{GIVE_RECORDER}"));
+    /// An item at the head of a crate.
+    pub fn item(&mut self, item: &str) {
+        self.print(format_args!("{item}"));
     }
 
     /// `xhist_rt::s(0x1_002a_0a01);` or another of [`RECORDINGS`].

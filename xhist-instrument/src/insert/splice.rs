@@ -6,6 +6,7 @@ use crate::refusal::{Refusal, RefusalReason};
 use crate::site::analysis::Analysis;
 use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Insertion, Site, Trigger};
+use qs_core::inserted::{GIVE_RECORDER, RECORD_OUTPUT};
 use std::ops::Range;
 
 /// One insertion: its offset and its content.
@@ -20,7 +21,7 @@ struct Edit<'a> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum EditOrder {
     Close(std::cmp::Reverse<usize>),
-    Recorder,
+    Item(usize),
     Hash,
     Task,
     Open(usize, Part),
@@ -35,7 +36,7 @@ enum Part {
 }
 
 enum EditContent<'a> {
-    Recorder,
+    Item(&'static str),
     Hash,
     Task,
     Value { ordinal: usize, site: &'a ValueSite, watches: &'a [ValueWatch] },
@@ -78,7 +79,7 @@ fn write(
         copied = edit.at;
         writer.in_rules(is_in(rules, edit.at));
         match edit.what {
-            EditContent::Recorder => writer.give_recorder(),
+            EditContent::Item(item) => writer.item(item),
             EditContent::Hash => writer.main_hash(options.main_hash, options.detail, options.main_values),
             EditContent::Value { ordinal, site, watches } => {
                 writer.value(ordinal, site, options.values, watches);
@@ -120,8 +121,11 @@ fn edits<'a>(analysis: &'a Analysis, options: &Options) -> Vec<Edit<'a>> {
         let hash = |&at| Edit { at, order: EditOrder::Hash, what: EditContent::Hash };
         edits.extend(analysis.main_at.iter().map(hash));
     }
-    let recorder = analysis.first_item.filter(|_| analysis.gives_recorder);
-    edits.extend(recorder.map(|at| Edit { at, order: EditOrder::Recorder, what: EditContent::Recorder }));
+    let items = [(analysis.gives_recorder, GIVE_RECORDER), (analysis.records_output, RECORD_OUTPUT)];
+    for (index, (_, item)) in items.into_iter().enumerate().filter(|(_, (is_meant, _))| *is_meant) {
+        let order = EditOrder::Item(index);
+        edits.extend(analysis.first_item.map(|at| Edit { at, order, what: EditContent::Item(item) }));
+    }
     let mut resumes = Vec::new();
     if options.records_tasks() {
         for task in analysis.tasks.iter().filter(|task| is_recorded(&task.body, &analysis.sites)) {

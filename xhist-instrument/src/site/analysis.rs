@@ -61,6 +61,8 @@ pub struct Analysis {
     pub(crate) first_item: Option<usize>,
     /// The crate gives the recorder to the macros that it defines.
     pub(crate) gives_recorder: bool,
+    /// The crate prints through the recorder.
+    pub(crate) records_output: bool,
     /// Fingerprint of the token positions, for the proof.
     pub(crate) tokens: TokenFingerprint,
 }
@@ -89,6 +91,11 @@ impl Analysis {
     /// Lets macros of this crate name the recorder where they are called. The text is the root of the crate.
     pub fn give_recorder(&mut self) {
         self.gives_recorder = true;
+    }
+
+    /// Has the crate print through the recorder. The text is the root of the crate, and of no module.
+    pub fn record_output(&mut self) {
+        self.records_output = true;
     }
 
     /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.

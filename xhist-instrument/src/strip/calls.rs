@@ -3,9 +3,12 @@
 use crate::refusal::Obstacle;
 use crate::text::{TokenContext, TokenKind, Tokens};
 use qs_core::inserted::{
-    self, BEGIN_TASK, CallForm, GIVE_RECORDER, GIVEN, HASHES, RESUME_TASK, RecordingCall, START_AT, STOP_AT,
-    StatementNumber, TASK, VALUES, WATCH, WordWidth,
+    self, BEGIN_TASK, CallForm, GIVE_RECORDER, GIVEN, HASHES, PRINTED, RECORD_OUTPUT, RESUME_TASK,
+    RecordingCall, START_AT, STOP_AT, StatementNumber, TASK, VALUES, WATCH, WordWidth,
 };
+
+/// The items at the head of a crate, by the names that they define.
+pub(super) const ITEMS: [(&str, &str); 2] = [(GIVEN, GIVE_RECORDER), (PRINTED, RECORD_OUTPUT)];
 
 /// The purpose of an inserted call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,8 +26,8 @@ pub(super) enum CallName {
     Task,
     /// A task goes on.
     Resume,
-    /// The item that gives the recorder to macros.
-    Recorder,
+    /// An item at the head of a crate.
+    Item,
 }
 
 /// An inserted call, from its first token to its semicolon.
@@ -59,8 +62,10 @@ pub(super) fn recognise(tokens: &Tokens<'_>, at: usize) -> Recognition {
 /// The call with this word; `None` if it is other code.
 fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle>> {
     let in_rules = tokens.list[at].context == TokenContext::Rules;
-    if tokens.bytes(at) == GIVEN.as_bytes() && !in_rules {
-        return recorder(tokens, at).map(Ok);
+    if let Some((_, item)) = ITEMS.into_iter().find(|(name, _)| tokens.bytes(at) == name.as_bytes())
+        && !in_rules
+    {
+        return self::item(tokens, at, item).map(Ok);
     }
     // Rules name the recorder of their crate.
     if in_rules != (tokens.bytes(at) == GIVEN.as_bytes()) || !is_path(tokens, at + 1) {
@@ -93,12 +98,14 @@ fn parts(tokens: &Tokens<'_>, at: usize) -> Option<Result<InsertedCall, Obstacle
     Some(Ok(InsertedCall { name: syntax.name, first, last, exact, statement }))
 }
 
-/// `#[doc(hidden)]pub extern crate xhist_rt as __xhist_rt;`, by its last word.
-fn recorder(tokens: &Tokens<'_>, at: usize) -> Option<InsertedCall> {
-    let (first, last) = (at.checked_sub(12)?, at + 1);
-    let range = tokens.list[first].range.start..tokens.list.get(last)?.range.end;
-    let exact = tokens.text[range] == *GIVE_RECORDER.as_bytes();
-    exact.then_some(InsertedCall { name: CallName::Recorder, first, last, exact, statement: None })
+/// One of [`ITEMS`], by its last word.
+fn item(tokens: &Tokens<'_>, at: usize, item: &str) -> Option<InsertedCall> {
+    let last = at + 1;
+    let end = tokens.list.get(last)?.range.end;
+    let start = end.checked_sub(item.len())?;
+    let first = tokens.list[..at].binary_search_by_key(&start, |token| token.range.start).ok()?;
+    let exact = tokens.text[start..end] == *item.as_bytes();
+    exact.then_some(InsertedCall { name: CallName::Item, first, last, exact, statement: None })
 }
 
 /// `let __xh_task=xhist_rt::t();` or `xhist_rt::r(&__xh_task);`.

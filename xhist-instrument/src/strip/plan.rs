@@ -4,7 +4,7 @@ use super::calls::{self, CallName, InsertedCall, Recognition, attribute};
 use crate::refusal::Obstacle;
 use crate::syntax;
 use crate::text::{TokenContext, TokenKind, Tokens};
-use qs_core::inserted::{CallForm, GIVEN, MARK};
+use qs_core::inserted::{CallForm, MARK};
 use std::cell::Cell;
 use std::ops::Range;
 
@@ -39,9 +39,9 @@ pub(super) type Stuck = (usize, Obstacle);
 pub(super) fn plan(tokens: &Tokens<'_>) -> Result<RemovalPlan, Stuck> {
     let mut calls = Vec::new();
     for at in 0..tokens.len() {
-        if tokens.list[at].kind != TokenKind::Word
-            || ![b"xhist_rt", GIVEN.as_bytes()].contains(&tokens.bytes(at))
-        {
+        let word = tokens.bytes(at);
+        let is_name = word == b"xhist_rt" || calls::ITEMS.iter().any(|(name, _)| word == name.as_bytes());
+        if tokens.list[at].kind != TokenKind::Word || !is_name {
             continue;
         }
         match calls::recognise(tokens, at) {

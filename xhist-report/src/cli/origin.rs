@@ -13,7 +13,7 @@ use super::values::ValueArgs;
 use crate::entries::ReportKind;
 use crate::format::FORMATS;
 use crate::options::Options;
-use crate::origin::{OriginLook, print_brief, print_json, print_text};
+use crate::origin::{OriginLook, WITH_VALUES, print_brief, print_json, print_text};
 use crate::run::report;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::origin::{OriginEnd, ValueOrigin, assertion_sides, origin_of};
@@ -146,10 +146,6 @@ fn look(of: &str) -> OriginLook<'_> {
         with_values: WITH_VALUES,
     }
 }
-
-/// What to type for values.
-const WITH_VALUES: &str =
-    "`cargo xhist why` runs a failed test again with them, and `cargo xhist run --values PATTERN` a program";
 
 /// The origins of the two sides of the assertion that failed in the first failed test of a run, with styles.
 pub(super) fn of_failed_test(run: &Path, values: &ValueArgs) -> Vec<u8> {

@@ -2,6 +2,7 @@
 
 use std::ffi::{OsStr, OsString};
 use std::io::Write;
+use std::path::PathBuf;
 
 use clap::Args;
 
@@ -10,6 +11,8 @@ use super::error::UsageError;
 use super::histories;
 use super::history_args::HistoryArgs;
 use super::report_args::TextFormat;
+use super::sources;
+use crate::budget::Weight;
 use crate::diff::ThreadChoice;
 use crate::query::{self, ListedRun, NotFound, QueryLook, QueryRow, SourceLines};
 use crate::run::report;
@@ -17,6 +20,7 @@ use xhist_history::ExitCode;
 use xhist_history::model::visible;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::{Recording, SharedRecording};
+use xhist_history::typed::shown_path;
 
 const FIND_HELP: &str = "\
 A function is named by its path or the end of it; its hits are its calls. VALUE `*` is any value.
@@ -26,7 +30,8 @@ Exit codes: 0 found; 1 something was lost; 2 wrong arguments; 3 not in this hist
 Examples:
   xhist-report find src/lib.rs:42
   xhist-report find Parser::next last
-  xhist-report find 'depth=3' --format json";
+  xhist-report find 'depth=3' --format json
+  xhist-report find '\"no answer\"'      the statement that printed or logged it";
 
 const FRAME_HELP: &str = "\
 Exit codes: 0 found; 1 something was lost; 2 wrong arguments; 3 not in this history, and a message that says what is.
@@ -62,7 +67,7 @@ struct LookArgs {
 #[derive(Clone, Debug, Args)]
 #[command(after_help = FIND_HELP)]
 pub struct FindArgs {
-    /// A line (`src/lib.rs:42`), a function (`Parser::next`) or a value (`NAME=VALUE`)
+    /// A line (`src/lib.rs:42`), a function (`Parser::next`), a value (`NAME=VALUE`) or a text that was printed or logged (`'"TEXT"'`)
     #[arg(value_name = "WHAT")]
     what: String,
 
@@ -138,8 +143,11 @@ impl LookArgs {
     }
 }
 
-/// Reads a whole history. `None` if it has no entry: the exit code says why.
-fn read(history: &HistoryArgs, notes: &mut Notes<'_>) -> Result<(SharedRecording, ExitCode), UsageError> {
+/// Reads a whole history, and says in which file it is. If it has no entry, the exit code says why.
+fn read(
+    history: &HistoryArgs,
+    notes: &mut Notes<'_>,
+) -> Result<(SharedRecording, Option<PathBuf>, ExitCode), UsageError> {
     if history.follow {
         return Err(UsageError::Conflict {
             option: "--follow",
@@ -149,7 +157,16 @@ fn read(history: &HistoryArgs, notes: &mut Notes<'_>) -> Result<(SharedRecording
     let shared = SharedRecording::default();
     let (opened, options) = history.open_alone(&shared, notes)?;
     let code = report(&opened.image, &options, &mut std::io::sink(), notes);
-    Ok((shared, code))
+    Ok((shared, opened.path, code))
+}
+
+/// Other processes of a run that are looked at.
+const MOST_FILES: usize = 64;
+
+/// The heading of what is in one process of a run.
+fn process_row(file: &str) -> QueryRow {
+    let json = serde_json::json!({ "kind": "process", "file": file });
+    QueryRow { weight: Weight::FRAME, text: format!("-- {file} --"), json }
 }
 
 impl FindArgs {
@@ -158,9 +175,41 @@ impl FindArgs {
     /// # Errors
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
-        answer(&self.history, self.look, out, notes, |recording| {
-            query::find(recording, &self.what, self.limit)
-        })
+        let (shared, opened, mut code) = read(&self.history, notes)?;
+        let source = self.history.source.as_deref().map(OsStr::to_string_lossy);
+        let first = query::find(&shared.lock(), &self.what, self.limit, source.as_deref());
+        let others = match (self.history.ring, &opened) {
+            (None, Some(path)) => sources::other_files(self.history.source.as_ref(), path)?,
+            _ => Vec::new(),
+        };
+        if others.is_empty() && shared.lock().is_empty() {
+            return Ok(code.max(ExitCode::NothingFound));
+        }
+        let mut found = Vec::new();
+        for path in others.iter().take(MOST_FILES) {
+            let named = shown_path(path);
+            let history = HistoryArgs { source: Some(path.into()), ..self.history.clone() };
+            let (shared, _, its_code) = read(&history, notes)?;
+            // A process that recorded nothing is no failure of the others.
+            code = code.max(if its_code == ExitCode::NothingFound { ExitCode::Complete } else { its_code });
+            if let Ok(rows) = query::find(&shared.lock(), &self.what, self.limit, Some(&named)) {
+                found.push(process_row(&named));
+                found.extend(rows);
+            }
+        }
+        if others.len() > MOST_FILES {
+            let more = others.len() - MOST_FILES;
+            notes.note(format_args!("{more} more processes of this run are not looked at: name their files"));
+        }
+        let rows = match first {
+            _ if found.is_empty() => first,
+            Err(_) => Ok(found),
+            Ok(rows) => {
+                let own = opened.as_deref().map(|path| process_row(&shown_path(path)));
+                Ok(own.into_iter().chain(rows).chain(found).collect())
+            }
+        };
+        Ok(self.look.print(rows, code, out, notes))
     }
 }
 
@@ -171,7 +220,8 @@ impl CallFrameArgs {
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         answer(&self.history, self.look, out, notes, |recording| {
-            query::frame(recording, self.call.as_deref().filter(|call| !call.is_empty()))
+            let source = self.history.source.as_deref().map(OsStr::to_string_lossy);
+            query::frame(recording, self.call.as_deref().filter(|call| !call.is_empty()), source.as_deref())
         })
     }
 }
@@ -184,7 +234,7 @@ fn answer(
     notes: &mut Notes<'_>,
     rows: impl FnOnce(&Recording) -> Result<Vec<QueryRow>, NotFound>,
 ) -> Result<ExitCode, UsageError> {
-    let (shared, code) = read(history, notes)?;
+    let (shared, _, code) = read(history, notes)?;
     let recording = shared.lock();
     match recording.is_empty() {
         true => Ok(code.max(ExitCode::NothingFound)),
@@ -218,7 +268,7 @@ impl SourceListingArgs {
         let mut code = ExitCode::Complete;
         let mut read_all = Vec::new();
         for (name, history) in &named {
-            let (shared, its_code) = read(history, notes)?;
+            let (shared, _, its_code) = read(history, notes)?;
             code = code.max(its_code);
             read_all.push((name, shared));
         }

@@ -1,7 +1,7 @@
 //! The source of a history: a file, a run, or what failed last.
 
 use std::ffi::OsString;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::error::UsageError;
 use crate::link;
@@ -35,4 +35,26 @@ pub(super) fn open_history(
         None if follow => Err(UsageError::NotARingFile("followed")),
         _ => Ok((opened, Vec::new())),
     }
+}
+
+/// The ring files of the other processes of a run, the newest first, if a run was named and not one of its files. `chosen`:
+/// the file that was opened for it.
+///
+/// # Errors
+/// There is no working directory, or a packed run cannot be unpacked.
+pub(super) fn other_files(source: Option<&OsString>, chosen: &Path) -> Result<Vec<PathBuf>, UsageError> {
+    let dir = std::env::current_dir().map_err(UsageError::WorkDir)?;
+    let run = match source {
+        None => chosen.parent().map(Path::to_path_buf),
+        Some(source) if source == "-" || link::is_link(source) => None,
+        Some(source) => match runs::find(&dir, Path::new(source))? {
+            Some(HistoryPlace::Run(run)) => Some(run),
+            _ => None,
+        },
+    };
+    // A file that is in no run has no others.
+    let run = run.filter(|run| run.parent().is_some_and(|parent| parent.ends_with("runs")));
+    let mut files = run.map_or_else(Vec::new, |run| source::ring_files(&run));
+    files.sort_by(|one, other| other.cmp(one));
+    Ok(files.into_iter().map(|(_, path)| path).filter(|path| path != chosen).collect())
 }

@@ -24,6 +24,12 @@ pub struct Entry<'a> {
 }
 
 impl Entry<'_> {
+    /// Its number, if it has one of its own.
+    pub fn own_number(&self) -> Option<u64> {
+        let has_none = matches!(self.subject, Subject::Again(_) | Subject::Values | Subject::Output(..));
+        (!has_none).then_some(self.number)
+    }
+
     /// Its thread, or the interrupt of its ring.
     pub fn thread(&self) -> String {
         match self.interrupt {
@@ -46,6 +52,8 @@ pub enum Subject<'a> {
     Panic(&'a Record),
     /// A fatal signal arrived.
     Signal(u64, &'a Record),
+    /// What was printed, and the line of the macro. It has no number of its own.
+    Output(&'a DescribedTrace, u32),
     /// A trace event and its description.
     Trace(&'a Trace, &'a DescribedTrace),
     /// Another QS record.

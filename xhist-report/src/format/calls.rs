@@ -155,10 +155,11 @@ impl Format for CallText {
                 self.heading(&format!("-- {ring}, interrupt {interrupt} --"), out)
             }
             CallRow::Call(call) => CallText::call(self, call, out),
-            CallRow::Note { depth, text, .. } => {
+            CallRow::Note { depth, text, what, .. } => {
                 CallText::indent(*depth, out)?;
-                let style = self.style(ALARM);
-                writeln!(out, "{style}*** {text}{style:#}")
+                let (style, mark) =
+                    if *what == "log" { (self.style(DIM), "--") } else { (self.style(ALARM), "***") };
+                writeln!(out, "{style}{mark} {text}{style:#}")
             }
             CallRow::Repetition { depth, statements, times, calls, .. } => {
                 CallText::indent(*depth, out)?;

@@ -36,8 +36,8 @@ impl Format for History {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.line.clear();
-        if !matches!(entry.subject, Subject::Again(_) | Subject::Values) {
-            self.line.extend_from_slice(itoa::Buffer::new().format(entry.number).as_bytes());
+        if let Some(number) = entry.own_number() {
+            self.line.extend_from_slice(itoa::Buffer::new().format(number).as_bytes());
             self.line.push(b' ');
         }
         let mut source = None;
@@ -48,7 +48,7 @@ impl Format for History {
             }
             Subject::Values => {}
             Subject::Again(again) => self.line.extend_from_slice(again.text.as_bytes()),
-            Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
+            Subject::Output(trace, _) | Subject::Trace(_, trace) => push_trace(&mut self.line, trace),
             Subject::Panic(record) | Subject::Signal(_, record) | Subject::Record(record) => {
                 self.line.extend_from_slice(record.text.as_bytes());
             }

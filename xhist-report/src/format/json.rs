@@ -113,6 +113,13 @@ enum JsonLine<'a> {
         ring: usize,
         values: Vec<JsonShownValue<'a>>,
     },
+    /// What the statement before it printed.
+    Output {
+        ring: usize,
+        stream: &'a str,
+        line: u32,
+        text: &'a str,
+    },
     Hot {
         #[serde(skip_serializing_if = "Option::is_none")]
         function: Option<&'a str>,
@@ -481,6 +488,10 @@ impl Format for Json {
             },
             Subject::Panic(_) => JsonLine::Panic { head },
             Subject::Signal(signal, _) => JsonLine::Signal { head, signal },
+            Subject::Output(trace, line) => {
+                let stream = trace.name.as_deref().unwrap_or_default();
+                JsonLine::Output { ring, stream, line, text: &trace.text }
+            }
             Subject::Trace(event, trace) => trace_line(head, event, trace),
             Subject::Record(record) => {
                 let Record { id, text, name, fields, elements, mark, .. } = record;

@@ -192,8 +192,7 @@ impl Format for Lanes {
             self.heading(entry.ring, entry.interrupt, &entry.thread(), out)?;
         }
         let mark = if entry.uncertain { b'~' } else { b' ' };
-        let number = (!matches!(entry.subject, Subject::Again(_) | Subject::Values)).then_some(entry.number);
-        self.margin(number, mark);
+        self.margin(entry.own_number(), mark);
         if self.layout.time {
             let time = entry.time.map(|time| entry.ring.time_text(time));
             self.push(DIM, &format!("{:>18}", time.as_deref().unwrap_or("-")));
@@ -219,6 +218,7 @@ impl Format for Lanes {
             Subject::Again(again) => self.lane(ring, DIM, &again.text, out),
             Subject::Panic(_) => self.lane(ring, ALARM, "-- panicked here --", out),
             Subject::Signal(signal, _) => self.lane(ring, ALARM, &format!("-- signal {signal} --"), out),
+            Subject::Output(trace, _) => self.lane(ring, DIM, &trace.printed(), out),
             Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 self.put(ring, style, &format!("{} {}", trace.class, trace.subject), begun, out)

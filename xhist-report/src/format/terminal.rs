@@ -71,9 +71,9 @@ impl Format for Terminal {
 
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         self.heading(entry.ring, out)?;
-        match entry.subject {
-            Subject::Again(_) | Subject::Values => write!(out, "{:1$} ", "", self.number_width)?,
-            _ => write!(out, "{DIM}{:>1$}{DIM:#} ", entry.number, self.number_width)?,
+        match entry.own_number() {
+            None => write!(out, "{:1$} ", "", self.number_width)?,
+            Some(number) => write!(out, "{DIM}{number:>0$}{DIM:#} ", self.number_width)?,
         }
         if self.marks {
             write!(out, "{}", if entry.uncertain { '~' } else { ' ' })?;
@@ -118,6 +118,7 @@ impl Format for Terminal {
                     entry.ring.thread()
                 )
             }
+            Subject::Output(trace, _) => writeln!(out, "{DIM}{}{DIM:#}", trace.printed()),
             Subject::Trace(event, trace) => {
                 let style = if event.is_fault() { ALARM } else { RECORD };
                 writeln!(out, "{style}{} {}{style:#}", trace.class, trace.subject)

@@ -6,6 +6,8 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use xhist_history::typed;
+
 /// The longest that a command runs.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);
 /// Bytes of each output that are kept: the first and the last.
@@ -46,7 +48,7 @@ impl Program {
 
     fn try_run(&self, words: &[String]) -> io::Result<Ended> {
         let mut command = Command::new(&self.path);
-        command.args(&self.before).args(words);
+        command.args(&self.before).args(words).env(typed::SERVER, "1");
         command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // What it starts ends with it.
         #[cfg(unix)]

@@ -62,9 +62,14 @@ const TOOLS: &[Tool] = &[
     },
     Tool {
         name: "xhist_find",
-        description: "Where a line, a function or a value is in the history: how often, first, last, and the entries.",
+        description: "Where a line, a function, a value or a printed text is in the history, in all processes of the run: how \
+                      often, first, last, and the entries.",
         parameters: &[
-            ("what", "string", "`src/lib.rs:42`, `Parser::next` or `NAME=VALUE` (`*` is any value)"),
+            (
+                "what",
+                "string",
+                "`src/lib.rs:42`, `Parser::next`, `NAME=VALUE` (`*` is any value), or a text that was printed or logged, behind a `\"`",
+            ),
             SOURCE,
             THREAD,
             ("limit", "integer", "Hits that are listed, the newest (20)"),

@@ -4,4 +4,4 @@ mod json;
 mod text;
 
 pub use json::print as print_json;
-pub use text::{OriginLook, print as print_text, print_brief};
+pub use text::{OriginLook, WITH_VALUES, print as print_text, print_brief};

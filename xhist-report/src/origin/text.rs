@@ -23,6 +23,10 @@ const BRIEF: (usize, usize) = (2, 4);
 /// Commands to go on with below a brief origin.
 const BRIEF_COMMANDS: usize = 2;
 
+/// What to type for values.
+pub const WITH_VALUES: &str =
+    "`cargo xhist why` runs a failed test again with them, and `cargo xhist run --values PATTERN` a program";
+
 /// What the text says besides the origin.
 pub struct OriginLook<'l> {
     /// The command that goes on: this with `NAME@N` in place of `{}`.

@@ -2,13 +2,11 @@
 
 use serde_json::{Value, json};
 
-use super::counts::MoreRuns;
-use super::row::QueryRow;
+use super::row::{QueryRow, next_frame};
 use super::wanted::{NotFound, WantedPlace, is_file, is_function, is_value};
 use crate::budget::Weight;
 use xhist_history::model::{count, visible};
-use xhist_history::recording::{RecordedStep, Recording, SiteId, StepId, ValueAt};
-use xhist_history::typed;
+use xhist_history::recording::{EventKind, MoreRuns, RecordedStep, Recording, SiteId, StepId, ValueAt};
 
 /// A place where it is.
 struct Hit<'r> {
@@ -19,11 +17,16 @@ struct Hit<'r> {
     value: Option<&'r ValueAt>,
 }
 
-/// All hits: how many, in which threads, and the newest `limit` of them.
+/// All hits: how many, in which threads, and the newest `limit` of them. `source`: what the user named, for the next command.
 ///
 /// # Errors
 /// It is not there; the error says what is.
-pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<QueryRow>, NotFound> {
+pub fn find(
+    recording: &Recording,
+    text: &str,
+    limit: usize,
+    source: Option<&str>,
+) -> Result<Vec<QueryRow>, NotFound> {
     let wanted = WantedPlace::parse(text);
     let hits = hits(recording, &wanted);
     let (Some(first), Some(last)) = (hits.first(), hits.last()) else {
@@ -36,6 +39,7 @@ pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<Query
         WantedPlace::Lines(..) => "line",
         WantedPlace::Function(_) => "function",
         WantedPlace::Value(..) => "value",
+        WantedPlace::Text(_) => "text",
     };
     let what = if kind == "function" { "call" } else { "hit" };
     let shown = visible(text);
@@ -56,7 +60,7 @@ pub fn find(recording: &Recording, text: &str, limit: usize) -> Result<Vec<Query
     }
     let listed = (0..).zip(&hits[before..]);
     rows.extend(listed.map(|(place, hit)| row(recording, hit, Weight::newer(place))));
-    let next = typed::command(format!("frame {last}"));
+    let next = next_frame(last, source);
     rows.push(QueryRow {
         weight: Weight::FRAME,
         text: format!("the call around the last: {next}"),
@@ -98,6 +102,21 @@ fn hits<'r>(recording: &'r Recording, wanted: &WantedPlace) -> Vec<Hit<'r>> {
                 recording.calls.iter().filter(|call| is_wanted.get(call.function.0 as usize) == Some(&true));
             calls.filter(|call| !call.is_resumed).map(|call| hit(call.first)).collect()
         }
+        WantedPlace::Text(text) => {
+            let is_wanted: Vec<bool> = recording
+                .events
+                .iter()
+                .map(|event| {
+                    matches!(event.kind, EventKind::Output | EventKind::Trace)
+                        && recording.strings.get(event.text).contains(&**text)
+                })
+                .collect();
+            let steps = recording.steps().enumerate().filter(|(_, step)| match step {
+                RecordedStep::Event(event) => is_wanted.get(*event as usize) == Some(&true),
+                RecordedStep::Statement(_) => false,
+            });
+            steps.map(|(index, _)| hit(StepId(index as u32))).collect()
+        }
         WantedPlace::Value(name, value) => {
             let Some(name) = recording.strings.find(name) else { return Vec::new() };
             let values = recording
@@ -131,17 +150,20 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
     let number = recording.number(hit.step);
     let lane = recording.lane(recording.lane_of(hit.step));
     let (thread, ring) = lane.map_or(("", 0), |lane| (&lane.name, lane.ring));
-    let site = recording.site_at(hit.step);
+    let event = recording.event(hit.step).map(|event| recording.strings.get(event.text));
+    let site = match event {
+        Some(_) => recording.recorded_in(hit.step).and_then(|frame| frame.site),
+        None => recording.site_at(hit.step),
+    };
     let place = site.and_then(|site| recording.place_text(site)).unwrap_or_default();
     let strings = &recording.strings;
     let values = match hit.value {
         Some(value) => std::slice::from_ref(value),
         None => recording.values_at(hit.step),
     };
-    let shown: Vec<String> = values
-        .iter()
-        .map(|value| format!("{} = {}", strings.get(value.name), strings.get(value.text)))
-        .collect();
+    let values_text =
+        values.iter().map(|value| format!("{} = {}", strings.get(value.name), strings.get(value.text)));
+    let shown: Vec<String> = values_text.chain(event.map(str::to_owned)).collect();
     let again = if hit.runs > 1 { format!("  x {}", hit.runs) } else { String::new() };
     let shown = if shown.is_empty() { String::new() } else { format!("  {}", shown.join(", ")) };
     let mut json = json!({ "kind": "hit", "n": number, "thread": thread, "ring": ring, "times": hit.runs });
@@ -151,6 +173,9 @@ fn row(recording: &Recording, hit: &Hit<'_>, weight: Weight) -> QueryRow {
         json["file"] = file.path.clone().into();
         json["line"] = known.line.into();
         json["function"] = site.map_or("", |site| recording.function_of(site)).into();
+    }
+    if let Some(text) = event {
+        json["text"] = text.into();
     }
     if !values.is_empty() {
         json["values"] = values.iter().map(|value| json_value(recording, value)).collect::<Value>();
@@ -173,12 +198,12 @@ mod tests {
     fn hits_are_counted_and_listed() {
         let recording = &RecordingSample::calls().recording;
         let file = &recording.files[0].path;
-        let rows = find(recording, &format!("{file}:10"), 20).unwrap();
+        let rows = find(recording, &format!("{file}:10"), 20, None).unwrap();
         assert_eq!((rows[0].json["count"].as_u64(), rows[0].json["first"].as_u64()), (Some(2), Some(3)));
         assert_eq!(rows.iter().filter(|row| row.json["kind"] == "hit").count(), 2);
-        let rows = find(recording, "leaf", 1).unwrap();
+        let rows = find(recording, "leaf", 1, None).unwrap();
         assert_eq!((&rows[0].json["what"], rows[0].json["count"].as_u64()), (&json!("function"), Some(2)));
         assert!(rows.iter().any(|row| row.text.contains("1 earlier")));
-        assert!(find(recording, "none", 1).is_err());
+        assert!(find(recording, "none", 1, None).is_err());
     }
 }

@@ -4,14 +4,14 @@ use serde_json::{Value, json};
 
 use super::find::json_value;
 use super::rounds::{Part, fold};
-use super::row::QueryRow;
+use super::row::{QueryRow, next_frame};
 use super::wanted::{CallNumber, NotFound, WantedPlace, is_file, is_function};
 use crate::budget::Weight;
 use xhist_history::model::count;
 use xhist_history::recording::{
-    CallId, CallSpan, EventKind, RecordedStep, Recording, SiteId, SpanExit, StepId, ValueAt,
+    CallId, CallSpan, EventKind, RecordedStep, Recording, SiteId, SpanExit, StepId, StringId, ValueAt,
 };
-use xhist_history::typed::{self, quoted};
+use xhist_history::typed;
 
 /// What a call did, in order.
 #[derive(Clone, Copy)]
@@ -26,14 +26,19 @@ enum Doing {
 enum Key {
     Statement(SiteId, Vec<u32>),
     Callee(u32, Option<SiteId>, SpanExit),
+    Output(StringId),
     Event(StepId),
 }
 
-/// The call that is meant; without a text the one that failed, else the newest.
+/// The call that is meant; without a text the one that failed, else the newest. `source`: what the user named.
 ///
 /// # Errors
 /// It is not there; the error says what is.
-pub fn frame(recording: &Recording, text: Option<&str>) -> Result<Vec<QueryRow>, NotFound> {
+pub fn frame(
+    recording: &Recording,
+    text: Option<&str>,
+    source: Option<&str>,
+) -> Result<Vec<QueryRow>, NotFound> {
     let call = match text {
         Some(text) => named(recording, text)?,
         None => {
@@ -43,8 +48,12 @@ pub fn frame(recording: &Recording, text: Option<&str>) -> Result<Vec<QueryRow>,
                 .ok_or_else(|| NotFound("this history has no calls: its map does not have them".to_owned()))?
         }
     };
-    let Some(span) = recording.call(call) else { return Err(NotFound("no such call".to_owned())) };
-    Ok(rows(recording, call, span))
+    Ok(frame_of(recording, call, source))
+}
+
+/// A call of the recording.
+pub fn frame_of(recording: &Recording, call: CallId, source: Option<&str>) -> Vec<QueryRow> {
+    recording.call(call).map_or_else(Vec::new, |span| rows(recording, (call, span), source))
 }
 
 fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
@@ -71,9 +80,9 @@ fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
             calls
         }
         WantedPlace::Function(name) => of_function(recording, |function| is_function(function, name)),
-        WantedPlace::Value(..) => {
-            let find = typed::command(format!("find {}", quoted(text)));
-            return Err(NotFound(format!("a value names no call; `{find}` prints where it is")));
+        WantedPlace::Value(..) | WantedPlace::Text(_) => {
+            let find = typed::tool(("find", "xhist_find"), &[("what", text)]);
+            return Err(NotFound(format!("a value or a text names no call; `{find}` prints where it is")));
         }
     };
     let found = match choice {
@@ -99,9 +108,9 @@ fn of_function(recording: &Recording, is_it: impl Fn(&str) -> bool) -> Vec<CallI
     calls.map(|(index, _)| CallId(index as u32)).collect()
 }
 
-fn rows(recording: &Recording, call: CallId, span: &CallSpan) -> Vec<QueryRow> {
+fn rows(recording: &Recording, (call, span): (CallId, &CallSpan), source: Option<&str>) -> Vec<QueryRow> {
     let mut rows = Vec::new();
-    heading(recording, call, span, &mut rows);
+    heading(recording, (call, span), source, &mut rows);
     let doing = doing(recording, call, span);
     let keys: Vec<Key> = doing.iter().map(|doing| key(recording, call, *doing)).collect();
     let parts = fold(&keys);
@@ -126,7 +135,12 @@ fn rows(recording: &Recording, call: CallId, span: &CallSpan) -> Vec<QueryRow> {
 }
 
 /// Its function, where it is in the history, its arguments and its caller.
-fn heading(recording: &Recording, call: CallId, span: &CallSpan, rows: &mut Vec<QueryRow>) {
+fn heading(
+    recording: &Recording,
+    (call, span): (CallId, &CallSpan),
+    source: Option<&str>,
+    rows: &mut Vec<QueryRow>,
+) {
     let known = recording.functions.get(span.function.0 as usize);
     let name = known.map_or("?", |function| &*function.name);
     let file = known
@@ -167,7 +181,7 @@ fn heading(recording: &Recording, call: CallId, span: &CallSpan, rows: &mut Vec<
     let caller = recording.functions.get(parent.function.0 as usize).map_or("?", |function| &*function.name);
     let place =
         span.called_from.and_then(|site| recording.place_text(site)).unwrap_or_else(|| caller.to_owned());
-    let next = typed::command(format!("frame {}", recording.number(parent.first)));
+    let next = next_frame(recording.number(parent.first), source);
     let site = span.called_from.and_then(|site| Some((recording.file_of(site)?, recording.site(site)?.line)));
     rows.push(QueryRow {
         weight: Weight::FRAME,
@@ -201,7 +215,17 @@ fn doing(recording: &Recording, call: CallId, span: &CallSpan) -> Vec<Doing> {
         lane.steps.partition_point(|step| *step <= span.last),
     );
     for step in &lane.steps[first..last.max(first)] {
-        if behind.is_some_and(|behind| *step <= behind) {
+        let is_output = recording.event(*step).is_some_and(|event| event.kind == EventKind::Output);
+        // What was printed comes behind the calls of its arguments, whose ends nothing else shows.
+        let is_own = is_output.then(|| {
+            let frame = recording.recorded_in(*step);
+            frame.and_then(|frame| frame.call) == Some(call)
+        });
+        if is_own == Some(true) {
+            doing.push(Doing::Event(*step));
+            continue;
+        }
+        if is_own == Some(false) || behind.is_some_and(|behind| *step <= behind) {
             continue;
         }
         if let Some((id, inner)) = callee.and_then(|id| Some((*id, recording.call(*id)?)))
@@ -234,7 +258,10 @@ fn key(recording: &Recording, call: CallId, doing: Doing) -> Key {
             Some(inner) => Key::Callee(inner.function.0, inner.called_from, inner.exit),
             None => Key::Callee(u32::MAX, None, SpanExit::Unknown),
         },
-        Doing::Event(step) => Key::Event(step),
+        Doing::Event(step) => match recording.event(step).filter(|event| event.kind == EventKind::Output) {
+            Some(event) => Key::Output(event.text),
+            None => Key::Event(step),
+        },
     }
 }
 
@@ -253,9 +280,13 @@ fn row(recording: &Recording, call: CallId, doing: Doing, weight: Weight) -> Que
         Doing::Event(step) => {
             let text = recording.event(step).map_or("", |event| recording.strings.get(event.text));
             let kind = recording.event(step).map_or("event", |event| event.kind.name());
+            let shown = match recording.event(step).is_some_and(|event| event.kind == EventKind::Output) {
+                true => format!("    {text}"),
+                false => format!("  {}  -- {text} --", recording.number(step)),
+            };
             QueryRow {
                 weight,
-                text: format!("  {}  -- {text} --", recording.number(step)),
+                text: shown,
                 json: json!({ "kind": "event", "n": recording.number(step), "event": kind, "text": text }),
             }
         }
@@ -357,21 +388,21 @@ mod tests {
     #[test]
     fn a_call_has_its_statements_and_its_callees() {
         let recording = &RecordingSample::calls().recording;
-        let rows = frame(recording, Some("main")).unwrap();
+        let rows = frame(recording, Some("main"), None).unwrap();
         let kinds: Vec<&str> = rows.iter().filter_map(|row| row.json["kind"].as_str()).collect();
         assert_eq!(kinds, ["frame", "statement", "statement", "callee", "again", "statement", "left"]);
         assert_eq!(rows[5].json["line"], 3);
-        let rows = frame(recording, Some("leaf#1")).unwrap();
+        let rows = frame(recording, Some("leaf#1"), None).unwrap();
         assert_eq!(
             (&rows[0].json["call"], &rows[0].json["of"], &rows[0].json["first"]),
             (&json!(1), &json!(2), &json!(3))
         );
         assert_eq!(rows[1].json["function"], "main");
-        let last = frame(recording, Some("leaf")).unwrap();
-        assert_eq!(last[0].json["first"], frame(recording, Some("6")).unwrap()[0].json["first"]);
+        let last = frame(recording, Some("leaf"), None).unwrap();
+        assert_eq!(last[0].json["first"], frame(recording, Some("6"), None).unwrap()[0].json["first"]);
         let file = &recording.files[0].path;
-        assert_eq!(frame(recording, Some(&format!("{file}:11#1"))).unwrap()[0].json["first"], 3);
-        assert!(frame(recording, Some("leaf#3")).unwrap_err().to_string().contains("#1 to #2"));
-        assert!(frame(recording, Some("x=1")).unwrap_err().to_string().contains("find"));
+        assert_eq!(frame(recording, Some(&format!("{file}:11#1")), None).unwrap()[0].json["first"], 3);
+        assert!(frame(recording, Some("leaf#3"), None).unwrap_err().to_string().contains("#1 to #2"));
+        assert!(frame(recording, Some("x=1"), None).unwrap_err().to_string().contains("find"));
     }
 }

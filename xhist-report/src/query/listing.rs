@@ -4,11 +4,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::counts::MoreRuns;
 use super::row::QueryRow;
 use super::wanted::{NotFound, WantedPlace, is_file};
 use crate::budget::Weight;
-use xhist_history::recording::{RecordedFile, RecordedStep, Recording, SiteId, StepId};
+use xhist_history::recording::{MoreRuns, RecordedFile, RecordedStep, Recording, SiteId, StepId};
 
 /// The lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]

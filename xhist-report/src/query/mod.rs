@@ -2,7 +2,6 @@
 //!
 //! Each makes rows, which are text or JSON lines.
 
-mod counts;
 mod find;
 mod frame;
 mod listing;
@@ -11,7 +10,7 @@ mod row;
 mod wanted;
 
 pub use find::find;
-pub use frame::frame;
+pub use frame::{frame, frame_of};
 pub use listing::{ListedRun, SourceLines, listing};
 pub use row::{QueryLook, QueryRow, print};
 pub use wanted::NotFound;

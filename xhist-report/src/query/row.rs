@@ -5,6 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::budget::{Budget, KeptEntries, Weight};
+use xhist_history::typed;
 
 /// As in the JSON lines of reports.
 const SCHEMA: u32 = crate::format::SCHEMA;
@@ -18,6 +19,13 @@ pub struct QueryRow {
     pub text: String,
     /// For programs: an object with a `kind`.
     pub json: Value,
+}
+
+/// The command for the call around an entry of what the user named.
+pub fn next_frame(entry: u64, source: Option<&str>) -> String {
+    let entry = entry.to_string();
+    let arguments = [Some(("call", &*entry)), source.map(|source| ("source", source))];
+    typed::tool(("frame", "xhist_frame"), &arguments.into_iter().flatten().collect::<Vec<_>>())
 }
 
 /// How an answer looks.

@@ -20,6 +20,8 @@ pub enum WantedPlace {
     Function(String),
     /// A recorded value of a name.
     Value(String, String),
+    /// A text that was printed, logged or traced.
+    Text(String),
 }
 
 /// Which of several calls.
@@ -48,6 +50,9 @@ impl WantedPlace {
         let is_name = |name: &str| {
             name.chars().all(|c| c.is_alphanumeric() || matches!(c, '_' | '.')) && !name.is_empty()
         };
+        if let Some(quoted) = text.strip_prefix('"') {
+            return WantedPlace::Text(quoted.strip_suffix('"').unwrap_or(quoted).to_owned());
+        }
         if let Some((name, value)) = text.split_once('=').filter(|(name, _)| is_name(name.trim())) {
             return WantedPlace::Value(name.trim().to_owned(), value.trim().to_owned());
         }
@@ -111,13 +116,20 @@ impl WantedPlace {
                 let name = visible(name);
                 format!("no function {name} is in this history; {}", offered("functions", functions, &name))
             }
+            WantedPlace::Text(text) => {
+                format!("nothing that was printed, logged or traced has the text {}", visible(text))
+            }
             WantedPlace::Value(name, value) => {
                 let names = recording.values.iter().map(|value| recording.strings.get(value.name));
                 let (name, value) = (visible(name), visible(value));
                 match recording.values.is_empty() {
                     true => format!(
                         "no values are recorded here; `{}` records them",
-                        if typed::is_cargo() { "cargo xhist test --values 'CRATE::**'" } else { "--values" }
+                        match std::env::var_os(typed::SERVER) {
+                            Some(_) => "xhist_run {\"args\":[\"--values\",\"CRATE::**\"]}",
+                            None if typed::is_cargo() => "cargo xhist test --values 'CRATE::**'",
+                            None => "--values",
+                        }
                     ),
                     false => format!(
                         "no value {name} = {value} is in this history; {}",

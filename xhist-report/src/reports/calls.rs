@@ -152,7 +152,14 @@ impl<'o> Calls<'o> {
                         tree.note(NoteKind::Cancelled, text, &mut take)?;
                     }
                 }
-                ThreadEntry::Other => {}
+                ThreadEntry::Other => {
+                    if let Some(Item { what: What::Trace(line), .. }) = item
+                        && line.is_log_line()
+                    {
+                        let text = context.options.trace.formats.describe(line).logged();
+                        tree.note(NoteKind::Log, text, &mut take)?;
+                    }
+                }
             }
         }
         if let Some(Item { what: What::Statement { file, line }, values, .. }) = item
@@ -293,6 +300,7 @@ impl RowWriter<'_, '_> {
                     NoteKind::Panic => "panic",
                     NoteKind::Signal => "signal",
                     NoteKind::Cancelled => "cancelled",
+                    NoteKind::Log => "log",
                     NoteKind::Gap => "gap",
                 };
                 self.format.call(&CallRow::Note { ring, depth, what, text }, out)

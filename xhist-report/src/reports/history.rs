@@ -82,7 +82,7 @@ impl EntryWriter {
             };
         }
         // They are about entries before them.
-        let is_repetition = matches!(item.what, What::Again(_) | What::Values);
+        let is_repetition = item.what.is_beside();
         if self.skip == 0 && matches!(&item.what, What::Record(record) if record.is_misfit) {
             self.misfits.add(self.number + 1);
         }
@@ -129,6 +129,10 @@ impl EntryWriter {
             What::Again(again) => Subject::Again(self.repetition.insert(maps.of(ring).1.repetition(again))),
             What::Panic(record, _) => Subject::Panic(record),
             What::Signal(signal, record) => Subject::Signal(*signal, record),
+            What::Output(event, line) => {
+                self.trace = options.trace.formats.describe(event);
+                Subject::Output(&self.trace, *line)
+            }
             What::Trace(event) => {
                 self.trace = options.trace.formats.describe(event);
                 Subject::Trace(event, &self.trace)

@@ -51,11 +51,10 @@ impl LogLines {
         let line = |(at, event): &(Option<Statement>, Trace)| {
             let described = context.options.trace.formats.describe(event);
             let place = at.map(|at| names.place(at.file, at.line));
-            let name = described.name.unwrap_or_default();
             AnsweredLogLine {
                 file: place.and_then(|place| place.path).unwrap_or_default().to_owned(),
                 line: place.filter(|place| place.path.is_some()).map(|place| place.line),
-                level: name.strip_prefix("log_").unwrap_or(&name).to_owned(),
+                level: described.level().to_owned(),
                 text: described.text,
             }
         };

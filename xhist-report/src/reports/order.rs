@@ -13,7 +13,7 @@ use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::map::Maps;
-use xhist_history::model::{Names, Opening, Place, Ring, What, count, visible};
+use xhist_history::model::{Names, Opening, Place, Ring, count, visible};
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection;
@@ -129,7 +129,7 @@ impl<'o> Order<'o> {
             thread.gap();
         }
         let Some(item) = &event.item else { return };
-        if self.options.read.shows(&item.what) && !matches!(item.what, What::Again(_)) {
+        if self.options.read.shows(&item.what) && !item.what.is_beside() {
             self.number += 1;
         }
         let entry = ThreadEntry::of(&item.what);

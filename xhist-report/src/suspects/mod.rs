@@ -47,7 +47,6 @@ use xhist_history::recording::SuspectRow;
 use xhist_history::selection::Pattern;
 use xhist_history::text::SourceText;
 use xhist_history::typed;
-use xhist_history::typed::quoted;
 use xhist_history::values::ValueReader;
 use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
@@ -331,7 +330,8 @@ fn comparable<'f>(clusters: &'f [SuspectFindings<'_>]) -> Option<&'f str> {
 fn diff_command(directory: &Path, test: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let directory = directory.strip_prefix(here).unwrap_or(directory);
-    typed::command(format!("diff {}", quoted(&*visible(&format!("{}::{test}", directory.display())))))
+    let failed = format!("{}::{test}", directory.display());
+    typed::tool(("diff", "xhist_compare"), &[("failed", &visible(&failed))])
 }
 
 /// The commands that show more; one compares a failed test with the passed one most like it.

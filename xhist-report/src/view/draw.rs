@@ -11,6 +11,7 @@ use super::panes::{Scene, end_of, rows};
 use super::row::{RowRole, ViewRow};
 use super::state::{LetterUse, Mode, PaneId};
 use super::style::{selected, style};
+use super::whole::WholeAnswer;
 
 /// What the last line shows as long as there is no message.
 const HINTS: &str =
@@ -26,8 +27,9 @@ pub fn draw(scene: &Scene<'_>, has_colour: bool, buffer: &mut Buffer) {
     let look = Look { has_colour };
     let width = usize::from(area.width);
     buffer.set_stringn(area.x, area.y, header(scene), width, look.of(RowRole::Here));
-    match scene.state.mode {
+    match &scene.state.mode {
         Mode::Help => look.help(body(area), buffer),
+        Mode::Whole(answer) => look.whole(answer, body(area), buffer),
         _ => slots(scene.state, body(area)).iter().for_each(|slot| look.slot(scene, slot, buffer)),
     }
     let footer = footer(scene);
@@ -68,6 +70,7 @@ fn footer(scene: &Scene<'_>) -> String {
             state.marks.keys().map(|letter| format!("{letter} ")).collect::<String>()
         ),
         Mode::Help => "any key leaves the help".to_owned(),
+        Mode::Whole(_) => "j k: other row  Enter: go to its step  any other key leaves".to_owned(),
         Mode::Keys => match state.count {
             Some(count) => format!("{count}  (g goes to this step)"),
             None if !state.message.is_empty() => state.message.clone(),
@@ -95,6 +98,19 @@ impl Look {
                 Span::styled(help, self.of(RowRole::Plain)),
             ]);
             buffer.set_line(area.x, y, &line, area.width);
+        }
+    }
+
+    fn whole(&self, answer: &WholeAnswer, area: Rect, buffer: &mut Buffer) {
+        let height = usize::from(area.height);
+        let first = (answer.selected + 1).saturating_sub(height);
+        for (index, y) in (first..answer.len()).zip(area.top()..area.bottom()) {
+            let is_selected = index == answer.selected;
+            let line = self.line(if is_selected { ">" } else { " " }, &answer.row(index), 0);
+            buffer.set_line(area.x, y, &line, area.width);
+            if is_selected {
+                buffer.set_style(Rect { y, height: 1, ..area }, selected());
+            }
         }
     }
 

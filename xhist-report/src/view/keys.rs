@@ -42,6 +42,10 @@ pub enum Action {
     Zoom,
     /// To what the selected row is about.
     Choose,
+    /// The whole call instead of the panes.
+    WholeCall,
+    /// Where a value of the call comes from.
+    Origin,
     /// The time axis shows less or more.
     Axis(Direction),
     /// Opens the editor.
@@ -126,8 +130,14 @@ pub const KEYS: &[KeyRow] = &[
     ),
     row(&[("m", Action::Mark), ("'", Action::GoToMark)], "mark this step with a letter, go to a mark"),
     row(&[("Tab", Action::Pane(Forward)), ("Shift-Tab", Action::Pane(Back))], "next, previous pane"),
-    row(&[("Enter", Action::Choose)], "go to what the selected row is about"),
-    row(&[("z", Action::Zoom)], "zoom: this pane alone, and back"),
+    row(
+        &[("Enter", Action::Choose), ("z", Action::Zoom)],
+        "go to what the row is about; zoom: this pane alone, and back",
+    ),
+    row(
+        &[("i", Action::WholeCall), ("w", Action::Origin)],
+        "inside: the whole call; where from: the value of Values",
+    ),
     row(&[("+", Action::Axis(Forward)), ("-", Action::Axis(Back))], "Threads: show a shorter, longer time"),
     KeyRow {
         keys: &[("e", Action::Edit)],

@@ -13,6 +13,7 @@ mod search;
 mod session;
 mod state;
 mod style;
+mod whole;
 
 #[cfg(test)]
 mod tests;

@@ -9,7 +9,9 @@ use super::panes::{Scene, looked_at, rows, step_of};
 use super::row::RowTarget;
 use super::search::Search;
 use super::state::{LetterUse, Mode, PaneId, Prompt, ViewState};
+use super::whole::WholeAnswer;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId, StepId};
+use xhist_history::typed;
 
 /// Columns of a move sideways.
 const SHIFT: usize = 8;
@@ -42,6 +44,7 @@ impl ViewState {
             // Ctrl-C ends the view whatever is shown.
             _ if action(key) == Some(Action::Quit) && key.starts_with("Ctrl-") => Effect::Quit,
             Mode::Help => Effect::Draw,
+            Mode::Whole(answer) => press.answering(answer, key),
             Mode::Typing(prompt, text) => press.typed(prompt, text, key),
             Mode::Letter(of) => press.letter(of, key),
         }
@@ -102,6 +105,8 @@ impl Press<'_> {
             }
             Action::Zoom => self.state.is_zoomed = !self.state.is_zoomed,
             Action::Choose => self.choose(),
+            Action::WholeCall => self.whole_call(),
+            Action::Origin => self.origin(),
             Action::Axis(direction) => {
                 let axis = self.state.axis;
                 self.state.axis = match direction {
@@ -248,6 +253,59 @@ impl Press<'_> {
             }
             RowTarget::Nothing => self.state.message = "this row leads nowhere".to_owned(),
         }
+    }
+
+    fn whole_call(&mut self) {
+        match looked_at(&self.scene()).and_then(|frame| frame.call) {
+            Some(call) => {
+                let answer = WholeAnswer::of_call(self.recording, call, self.state.step);
+                self.state.mode = Mode::Whole(answer);
+            }
+            None => self.state.message = "the call of this step is not known".to_owned(),
+        }
+    }
+
+    /// Of the selected row of Values, else of its first.
+    fn origin(&mut self) {
+        let call = looked_at(&self.scene()).and_then(|frame| frame.call);
+        let values = self.recording.variables(call, self.state.step);
+        let selected = self.state.selected(PaneId::Values).unwrap_or_default();
+        let Some(value) = values.get(selected).or(values.first()).map(|variable| variable.value) else {
+            let command = typed::command(format!("origin NAME@{}", self.recording.number(self.state.step)));
+            self.state.message = format!("no value of this call is recorded; {command} goes by the sources");
+            return;
+        };
+        let name = self.recording.strings.get(value.name);
+        match WholeAnswer::of_value(self.recording, name, self.state.step) {
+            Ok(answer) => self.state.mode = Mode::Whole(answer),
+            Err(why) => self.state.message = why,
+        }
+    }
+
+    /// A key while an answer is shown: chooses a row, goes to its step, or leaves.
+    fn answering(&mut self, mut answer: WholeAnswer, key: &str) -> Effect {
+        let last = answer.len().saturating_sub(1);
+        let mut go = |direction, by: usize| {
+            answer.selected = match direction {
+                Direction::Forward => answer.selected.saturating_add(by).min(last),
+                Direction::Back => answer.selected.saturating_sub(by),
+            };
+        };
+        match action(key) {
+            Some(Action::Row(direction)) => go(direction, 1),
+            Some(Action::Page(direction)) => go(direction, page(self.state)),
+            Some(Action::End(direction)) => go(direction, usize::MAX),
+            Some(Action::Choose) => {
+                match answer.step() {
+                    Some(step) => self.state.go_to(step),
+                    None => self.state.message = "this row leads nowhere".to_owned(),
+                }
+                return Effect::Draw;
+            }
+            _ => return Effect::Draw,
+        }
+        self.state.mode = Mode::Whole(answer);
+        Effect::Draw
     }
 
     fn last_run(&mut self, path: &str, line: u32) {

@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::row::PaneRows;
 use super::search::Search;
+use super::whole::WholeAnswer;
 use xhist_history::recording::{Recording, StepId};
 
 /// A pane.
@@ -48,6 +49,8 @@ pub enum Mode {
     Keys,
     /// The help is shown.
     Help,
+    /// An answer is shown; keys choose one of its rows.
+    Whole(WholeAnswer),
     /// They are characters of an answer.
     Typing(Prompt, String),
     /// The next one is the letter of a mark, to be set or gone to.

@@ -275,3 +275,19 @@ fn hostile_text_reaches_no_terminal() {
         assert!(!text.chars().any(|char| char.is_control() && char != '\n'), "{text:?}");
     }
 }
+
+#[test]
+fn a_key_shows_the_whole_call_and_another_where_a_value_comes_from() {
+    let recording = sample();
+    let whole = screen(&recording, "2gi", (80, 14));
+    assert!(whole.contains("main  ") && whole.contains("-> leaf"), "{whole}");
+    assert!(whole.contains("any other key leaves"), "{whole}");
+    // Enter goes to the row's step, another key leaves.
+    let (state, ..) = after(&recording, "2gigj<Enter>", (80, 14));
+    assert_eq!(recording.number(state.step), 1);
+    assert_eq!(after(&recording, "2giq", (80, 14)).2, Effect::Draw);
+    assert_eq!(after(&recording, "2giqq", (80, 14)).2, Effect::Quit);
+    let from = screen(&recording, "3gw", (80, 14));
+    assert!(from.contains("has a variable `x`"), "why not is said: {from}");
+    assert!(screen(&recording, "1gw", (120, 14)).contains("origin NAME@1"), "no value there");
+}

@@ -51,7 +51,7 @@ pub fn line(level: LogLevel, target: &str, text: fmt::Arguments<'_>) {
     if !is_logged() {
         return;
     }
-    let mut line = LineText { bytes: [0; LEN], len: 0, is_cut: false };
+    let mut line = LineText::new();
     // A `Display` that fails leaves what it wrote.
     let _ = match target {
         "" => line.write_fmt(text),
@@ -62,14 +62,18 @@ pub fn line(level: LogLevel, target: &str, text: fmt::Arguments<'_>) {
 }
 
 /// The beginning of a text.
-struct LineText {
+pub(super) struct LineText {
     bytes: [u8; LEN],
     len: usize,
     is_cut: bool,
 }
 
 impl LineText {
-    fn finish(&mut self) -> &[u8] {
+    pub(super) const fn new() -> LineText {
+        LineText { bytes: [0; LEN], len: 0, is_cut: false }
+    }
+
+    pub(super) fn finish(&mut self) -> &[u8] {
         if self.is_cut {
             let mut end = self.len.min(LEN - CUT.len());
             // Not within a character.
@@ -214,7 +218,7 @@ mod tests {
     use super::*;
 
     fn text(pieces: &[&str]) -> String {
-        let mut line = LineText { bytes: [0; LEN], len: 0, is_cut: false };
+        let mut line = LineText::new();
         pieces.iter().for_each(|piece| line.write_str(piece).expect("it takes any text"));
         String::from_utf8(line.finish().to_vec()).expect("whole characters")
     }

@@ -23,6 +23,8 @@ mod line;
 #[allow(unsafe_code)]
 mod logger;
 mod mask;
+#[cfg(all(feature = "trace", feature = "std"))]
+mod output;
 mod shapes;
 
 pub use qs_core::record::trace::{
@@ -37,6 +39,9 @@ pub use logger::{
 };
 pub(crate) use mask::set;
 pub use mask::{disable, enable, is_profiled, opcodes};
+#[cfg(all(feature = "trace", feature = "std"))]
+#[doc(hidden)]
+pub use output::{Printed, Stream};
 #[cfg(feature = "trace")]
 pub(crate) use shapes::noticed;
 pub use shapes::{

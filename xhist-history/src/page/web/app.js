@@ -34,6 +34,8 @@ const OTHERS = [
   ["/", "", "Search", () => { byId("query").select(); byId("query").focus(); }],
   ["n", "", "Next hit", (app) => app.search.next(1)],
   ["N", "", "Previous hit", (app) => app.search.next(-1)],
+  ["i", "", "Inside: the whole call", (app) => app.whole.call()],
+  ["w", "", "Where from: the values of the call", (app) => app.whole.origin()],
   ["[", "", "Outer call of the stack", (app) => app.choose(app.frame + 1)],
   ["]", "", "Inner call of the stack", (app) => app.choose(app.frame - 1)],
   ["+", "", "Time line: more detail", (app) => app.lanes.zoom(0.5)],
@@ -59,6 +61,7 @@ class App {
     this.calls = new CallPane(this);
     this.events = new EventPane(this);
     this.tasks = new TaskPane(this);
+    this.whole = new WholePane(this);
     this.lanes = new LanePane(this);
     this.search = new Search(this);
     fillSuspects(this);
@@ -128,7 +131,7 @@ class App {
       document.activeElement?.blur();
       return;
     }
-    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || byId("help").open) return;
+    if (isTyping || event.ctrlKey || event.metaKey || event.altKey || byId("help").open || byId("whole").open) return;
     const act = this.keys.get(ARROWS[event.key] ?? event.key);
     if (!act) return;
     event.preventDefault();

@@ -1,8 +1,8 @@
 // A whole history: steps, calls, values and events by position. The words are those of the Rust module `recording`.
 const EXITS = ["open", "returned", "unwound", "parked", "cancelled", "unknown"];
-const KINDS = ["panic", "signal", "trace", "record", "mark", "repetition", "cancelled", "gap"];
+const KINDS = ["panic", "signal", "trace", "record", "mark", "repetition", "cancelled", "gap", "output"];
 // Kinds without a number of their own.
-const UNNUMBERED = new Set([5, 6, 7]);
+const UNNUMBERED = new Set([5, 6, 7, 8]);
 const ENTERED_BEFORE = 1, UNCERTAIN = 2, RESUMED = 4, UNWINDING = 8;
 // Values that are searched for those of a call.
 const MAX_SEARCHED = 100000;
@@ -30,7 +30,7 @@ class Recording {
     await Promise.all([
       ...names.map(async (name) => { recording[name] = await column(name); }),
       ...["call_exit", "call_flags", "value_parameter"].map(async (name) => { recording[name] = await column(name, Uint8Array); }),
-      ...["time_value", "call_task"].map(async (name) => { recording[name] = await column(name, Float64Array); }),
+      ...["time_value", "call_task", "site_runs"].map(async (name) => { recording[name] = await column(name, Float64Array); }),
       (async () => { recording.texts = (await parts("texts")).flat(); })(),
     ]);
     recording.index();
@@ -77,8 +77,6 @@ class Recording {
     });
     let field = 0;
     this.event_field = this.event_fields.map((fields) => (field += fields) - fields);
-    this.hits = new Float64Array(this.site_line.length);
-    for (let step = 0; step < count; step++) if (this.steps[step] > 0) this.hits[this.steps[step] - 1]++;
     this.files.forEach((file) => { file.lines = file.text?.split("\n") ?? null; file.text = null; });
     // Times rise, for a search; those of lanes may differ a little.
     let newest = 0;

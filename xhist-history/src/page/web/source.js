@@ -48,7 +48,7 @@ class SourcePane {
 
   // What is known of the lines of a file.
   measure(file) {
-    const { recording } = this.app, { site_file, site_line, site_col, hits } = recording;
+    const { recording } = this.app, { site_file, site_line, site_col, site_runs } = recording;
     const known = recording.files[file];
     this.ran = new Map();
     const first = new Map();
@@ -57,8 +57,8 @@ class SourcePane {
       const line = site_line[site];
       if (!first.has(line) || site_col[site] < first.get(line)) {
         first.set(line, site_col[site]);
-        this.ran.set(line, hits[site]);
-      } else if (site_col[site] === first.get(line)) this.ran.set(line, this.ran.get(line) + hits[site]);
+        this.ran.set(line, site_runs[site]);
+      } else if (site_col[site] === first.get(line)) this.ran.set(line, this.ran.get(line) + site_runs[site]);
     }
     this.lines = known?.lines ?? Array.from({ length: Math.max(0, ...this.ran.keys()) }, () => "");
     this.suspects = new Map(recording.suspects.filter((row) => row.path === known?.path).map((row) => [row.line, row]));

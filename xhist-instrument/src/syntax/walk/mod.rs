@@ -291,7 +291,11 @@ impl Walker<'_> {
 
     /// Offset before the first item of a file.
     fn first_item(&self, file: &syn::File) -> Option<usize> {
-        (!file.items.is_empty()).then(|| self.after_inner(self.code.start, &file.attrs))
+        let (head, code) = self.code.text.split_at(self.code.start);
+        // The code starts before the newline of a shebang.
+        let newline = code.find('\n').filter(|_| head.contains("#!"));
+        let start = head.len() + newline.map_or(0, |newline| newline + 1);
+        (!file.items.is_empty()).then(|| self.after_inner(start, &file.attrs))
     }
 
     /// Offset after the opening brace and the inner attributes.

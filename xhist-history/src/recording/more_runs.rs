@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use xhist_history::recording::{EventKind, LaneId, RecordedStep, Recording, StepId};
+use super::{EventKind, LaneId, RecordedStep, Recording, SiteId, StepId};
 
 /// How often steps ran besides the once that they are there.
 #[derive(Debug, Default)]
@@ -38,12 +38,25 @@ impl MoreRuns {
     pub fn runs(&self, step: StepId) -> u64 {
         self.0.get(&step).copied().unwrap_or_default().saturating_add(1)
     }
+
+    /// How often the sites of a recording ran.
+    pub fn of_sites(&self, recording: &Recording) -> Vec<u64> {
+        let mut runs = vec![0u64; recording.sites.len()];
+        for (index, step) in recording.steps().enumerate() {
+            if let RecordedStep::Statement(SiteId(site)) = step
+                && let Some(runs) = runs.get_mut(site as usize)
+            {
+                *runs = runs.saturating_add(self.runs(StepId(index as u32)));
+            }
+        }
+        runs
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xhist_history::recording::RecordingSample;
+    use crate::recording::RecordingSample;
 
     #[test]
     fn folded_statements_ran_more_often() {
@@ -54,5 +67,6 @@ mod tests {
         sample.event(EventKind::Repetition { statements: 2, times: 9 }, "... lines 2-3 x 9");
         let more = MoreRuns::of(&sample.recording);
         assert_eq!([0, 1, 2].map(|step| more.runs(StepId(step))), [1, 10, 10]);
+        assert_eq!(more.of_sites(&sample.recording).iter().sum::<u64>(), 21);
     }
 }

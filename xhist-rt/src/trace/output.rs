@@ -1,0 +1,143 @@
+//! What the program prints, as records at the statements that print it.
+//!
+//! The macros have the names of those of `std`, and call them: the text goes through the one argument that they get. So
+//! the output, its locks, the test harness that captures it and a stream that fails are as without the recorder.
+
+use core::fmt::{self, Display, Formatter, Write};
+
+use qs_core::record::trace::{Arg, Class, Code, Event, Severity};
+
+use super::line::LineText;
+use super::logger::{is_logged, to_ring};
+
+/// A stream of the program's.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stream {
+    /// Standard output.
+    Out,
+    /// Standard error.
+    Err,
+}
+
+/// A text on its way to a stream. Formatting it once prints it and records it.
+pub struct Printed<'a> {
+    /// The arguments of the macro.
+    pub text: fmt::Arguments<'a>,
+    /// Where it goes.
+    pub stream: Stream,
+    /// A newline follows.
+    pub is_line: bool,
+    /// The line of the macro: what its arguments call is recorded behind the statement.
+    pub line: u32,
+}
+
+impl Display for Printed<'_> {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        if !is_logged() {
+            to.write_fmt(self.text)?;
+            return to.write_str(if self.is_line { "\n" } else { "" });
+        }
+        let mut copied = Copied { to, text: LineText::new(), stream: self.stream, line: self.line };
+        match self.text.as_str() {
+            // As with `std`, text and newline are one write.
+            Some(text) if self.is_line && text.len() < WHOLE => {
+                let mut whole = [0; WHOLE];
+                whole[..text.len()].copy_from_slice(text.as_bytes());
+                whole[text.len()] = b'\n';
+                let _ = copied.text.write_str(text);
+                copied.to.write_str(core::str::from_utf8(&whole[..=text.len()]).map_err(|_| fmt::Error)?)
+            }
+            _ => {
+                copied.write_fmt(self.text)?;
+                copied.to.write_str(if self.is_line { "\n" } else { "" })
+            }
+        }
+    }
+}
+
+/// Length of a text that is written together with its newline.
+const WHOLE: usize = 256;
+
+/// Passes a text on, and records its beginning at the end, also when a `Display` of the program fails or panics.
+struct Copied<'f, 't> {
+    to: &'f mut Formatter<'t>,
+    text: LineText,
+    stream: Stream,
+    line: u32,
+}
+
+impl Write for Copied<'_, '_> {
+    fn write_str(&mut self, text: &str) -> fmt::Result {
+        let _ = self.text.write_str(text);
+        self.to.write_str(text)
+    }
+}
+
+impl Drop for Copied<'_, '_> {
+    fn drop(&mut self) {
+        let (code, severity) = match self.stream {
+            Stream::Out => (Code::STDOUT, Severity::Sw0),
+            Stream::Err => (Code::STDERR, Severity::Sw1),
+        };
+        // Not to the program's own logger, which may print.
+        to_ring(&Event {
+            class: Class::Exception { severity, code },
+            args: &[Arg::from(self.line)],
+            buffer: Some(self.text.finish()),
+        });
+    }
+}
+
+/// `print!` of `std`, whose text is also recorded at its statement.
+#[macro_export]
+macro_rules! print {
+    ($($arg:tt)*) => {{
+        $crate::__std::print!("{}", $crate::__printed!(Out, false, $($arg)*));
+    }};
+}
+
+/// `println!` of `std`, whose text is also recorded at its statement.
+///
+/// `cargo xhist` has programs use these macros in place of those of `std`. Sources that are instrumented in place do so with
+/// `use xhist_rt::{eprintln, println};`.
+#[macro_export]
+macro_rules! println {
+    () => {
+        $crate::__std::println!()
+    };
+    ($($arg:tt)*) => {{
+        $crate::__std::print!("{}", $crate::__printed!(Out, true, $($arg)*));
+    }};
+}
+
+/// `eprint!` of `std`, whose text is also recorded at its statement.
+#[macro_export]
+macro_rules! eprint {
+    ($($arg:tt)*) => {{
+        $crate::__std::eprint!("{}", $crate::__printed!(Err, false, $($arg)*));
+    }};
+}
+
+/// `eprintln!` of `std`, whose text is also recorded at its statement.
+#[macro_export]
+macro_rules! eprintln {
+    () => {
+        $crate::__std::eprintln!()
+    };
+    ($($arg:tt)*) => {{
+        $crate::__std::eprint!("{}", $crate::__printed!(Err, true, $($arg)*));
+    }};
+}
+
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __printed {
+    ($stream:ident, $is_line:literal, $($arg:tt)*) => {
+        $crate::trace::Printed {
+            text: $crate::__std::format_args!($($arg)*),
+            stream: $crate::trace::Stream::$stream,
+            is_line: $is_line,
+            line: $crate::__std::line!(),
+        }
+    };
+}
