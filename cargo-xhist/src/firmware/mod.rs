@@ -101,7 +101,8 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
     let _ = signal_hook::flag::register(SIGQUIT, std::sync::Arc::default());
     let caught = Caught::start();
-    let spawned = Command::new(&call.runner[0]).args(&call.runner[1..]).args(&call.firmware).spawn();
+    let mut command = Command::new(&call.runner[0]);
+    let spawned = command.args(&call.runner[1..]).args(&call.firmware).env_remove(VARIABLE).spawn();
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => {

@@ -7,7 +7,7 @@
 use std::io;
 use std::process::{Child, ExitStatus};
 
-use super::ring_place::{OVERWRITTEN, RingBytes, RingPlace};
+use super::ring_place::{RingBytes, RingPlace};
 
 #[cfg(not(target_os = "linux"))]
 pub(super) fn run_to_end(child: &mut Child, _: &RingPlace) -> io::Result<(ExitStatus, RingBytes)> {
@@ -32,6 +32,7 @@ mod linux {
     use qs_core::ring::{self, MAGIC};
 
     use super::*;
+    use crate::firmware::ring_place::OVERWRITTEN;
 
     /// Host pages and the target's regions begin at multiples of this, so an address keeps its place in a page.
     const PAGE: u64 = 4096;

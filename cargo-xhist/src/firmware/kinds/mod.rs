@@ -71,7 +71,7 @@ mod tests {
         }
         for unknown in ["espflash flash --monitor", "probe-rs download --chip A", "qemu-arm", "elf2uf2-rs -d"]
         {
-            assert_eq!(read(unknown).as_deref(), Err("unknown"), "{unknown}");
+            assert_eq!(read(unknown), Err("unknown".to_owned()), "{unknown}");
         }
     }
 }
