@@ -170,6 +170,11 @@ impl BuiltRecord {
         BuiltRecord { trace: trace.filter(Trace::is_output), ..BuiltRecord::default() }
     }
 
+    /// Whether it is what a statement printed, which has no number.
+    pub fn is_printed(&self) -> bool {
+        self.trace.as_ref().is_some_and(Trace::is_output)
+    }
+
     /// As an entry of a frame of this kind, with this payload.
     pub fn entry(self, kind: FrameKind, payload: &[u8]) -> What {
         match kind {
