@@ -75,6 +75,13 @@ fn libtest() {
     check_answer(&done, &FAILING);
     done.check(!done.stderr.contains("for no test"), "all processes count");
     check_suspects(&tree);
+    // The programs are found, though the failed tests are of another process.
+    let found = report(tree.path()).args("find up").succeed();
+    let headings: Vec<&str> = found.stdout.lines().filter(|line| line.starts_with("-- ")).collect();
+    found.check(headings.len() == FAILED as usize, "a program for each failed test");
+    let frame = found.stdout.split("frame ").nth(1).and_then(|rest| rest.lines().next()).expect("a command");
+    let frame = report(tree.path()).args("frame").args(frame).succeed();
+    frame.check(frame.stdout.starts_with("up  src/main.rs:"), "the call in that program");
 }
 
 fn quiet() {

@@ -106,7 +106,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/qspy", &[]),
     ("xhist-report/src/format", &["budget", "entries"]),
     ("xhist-report/src/dap", &[]),
-    ("xhist-report/src/view", &["interrupt"]),
+    ("xhist-report/src/view", &["interrupt", "origin", "query"]),
     ("xhist-report/src/reports", &["entries", "format", "options", "order", "qspy"]),
 ];
 

@@ -28,7 +28,7 @@ pub mod trigger;
 
 pub use insert::shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use macros::Macros;
-pub use options::{Detail, MainHash, Options, Output, Settings, Tasks, ValueBytes, Values, When};
+pub use options::{Detail, MainHash, Options, PrintedOutput, Settings, Tasks, ValueBytes, Values, When};
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use site::analysis::Analysis;
 pub use site::constness::{Constness, Removable, removable};

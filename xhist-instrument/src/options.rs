@@ -39,7 +39,7 @@ pub enum Tasks {
 /// Whether what a program prints is recorded.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Output {
+pub enum PrintedOutput {
     /// The texts of `print!`, `println!`, `eprint!` and `eprintln!` are records at their statements.
     #[default]
     On,
@@ -109,7 +109,7 @@ pub struct Settings {
     /// Record what the program prints by `println!` and its like, each text at its statement [default: on, or what the
     /// manifest sets]. For `cargo xhist`: sources that are instrumented in place name the macros of xhist-rt themselves.
     #[arg(long, value_enum)]
-    pub output: Option<Output>,
+    pub output: Option<PrintedOutput>,
 
     /// Only files whose path matches or, with `::` in it, only what has such a Rust path: `my_crate::parser`,
     /// `**::tests::*`. May be given several times.

@@ -36,10 +36,6 @@ use hosted as recorder;
 #[cfg(not(feature = "trace"))]
 use inert as recorder;
 
-// The macros that print go through these.
-#[cfg(all(feature = "trace", feature = "std"))]
-#[doc(hidden)]
-pub extern crate std as __std;
 #[cfg(all(not(feature = "trace"), feature = "std"))]
 pub use std::{eprint, eprintln, print, println};
 

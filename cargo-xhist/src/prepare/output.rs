@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use xhist_instrument::Output;
+use xhist_instrument::PrintedOutput;
 
 use crate::shadow::program_sources::Choice;
 use crate::workspace::module_graph::ModuleGraph;
@@ -19,7 +19,7 @@ pub(super) fn record(graph: &mut ModuleGraph, choice: &Choice<'_>) {
         // Such an item in a module is an error, and a root may be a module of another crate.
         let is_meant = is_root(&file.path)
             && !graph.inner.contains(&file.path)
-            && workspace.settings(choice.settings, &file.path).output == Some(Output::On)
+            && workspace.settings(choice.settings, &file.path).output == Some(PrintedOutput::On)
             && str::from_utf8(&file.text).is_ok_and(|text| !OTHERS.iter().any(|word| text.contains(word)));
         if let (true, Ok(analysis)) = (is_meant, analysis) {
             analysis.record_output();

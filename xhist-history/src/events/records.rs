@@ -153,6 +153,28 @@ pub struct BuiltRecord {
 }
 
 impl BuiltRecord {
+    /// Of a frame that is only counted. `time_width`: bytes of the stamp in front of its elements.
+    pub fn unread(frame: &Frame<'_>, time_width: usize) -> BuiltRecord {
+        let elements = frame.payload.get(time_width..).unwrap_or_default();
+        let event = Some(frame.id).filter(|id| *id == trace::EXCEPTION);
+        let event = event.and_then(|id| trace::ParsedEvent::parse(id, elements));
+        let trace = event.map(|event| Trace {
+            class: event.class,
+            args: event.args().to_vec(),
+            buffer: None,
+            is_cut: event.is_cut,
+            stamp: 0,
+            opcode_name: None,
+        });
+        // What was printed has no number.
+        BuiltRecord { trace: trace.filter(Trace::is_output), ..BuiltRecord::default() }
+    }
+
+    /// Whether it is what a statement printed, which has no number.
+    pub fn is_printed(&self) -> bool {
+        self.trace.as_ref().is_some_and(Trace::is_output)
+    }
+
     /// As an entry of a frame of this kind, with this payload.
     pub fn entry(self, kind: FrameKind, payload: &[u8]) -> What {
         match kind {

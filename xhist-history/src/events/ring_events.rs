@@ -8,7 +8,7 @@ use qs_core::record::words::head_len;
 use qs_core::ring::{self, Flags, Header, Reader, Shown};
 
 use super::frame_kind::{FrameKind, frame_kind};
-use super::records::SharedRecords;
+use super::records::{BuiltRecord, SharedRecords};
 use super::repetition::Expander;
 use super::stamps::next_time;
 use crate::model::{Gap, Item, What};
@@ -319,7 +319,8 @@ impl<'a> RingEvents<'a> {
                         }
                         kind => {
                             let build = |records: &SharedRecords| records.borrow_mut().build(&frame);
-                            let built = self.records.as_ref().map(build).unwrap_or_default();
+                            let unread = || BuiltRecord::unread(&frame, self.header.time_width.into());
+                            let built = self.records.as_ref().map_or_else(unread, build);
                             let what = built.entry(kind, frame.payload);
                             let time = self.stamp(kind.stamp());
                             return self.entry(

@@ -3,6 +3,7 @@
 use qs_core::ring::{Item, Shown};
 
 use super::frame_kind::{FrameKind, frame_kind};
+use super::records::BuiltRecord;
 use super::ring_events::ring_expander;
 use super::stamps::note_time;
 use crate::ring::{Anchor, RingSnapshot};
@@ -57,6 +58,8 @@ pub fn survey(ring: &RingSnapshot<'_>, longest: u64) -> Survey {
             Item::Task(..) | Item::Value(..) => survey.frames += 1,
             Item::Frame(frame) => {
                 survey.frame(frame_kind(&frame, header.record_base, header.time_width > 0));
+                let printed = BuiltRecord::unread(&frame, header.time_width.into()).is_printed();
+                survey.entries = survey.entries.saturating_sub(printed.into());
                 survey.frames += 1;
             }
         }

@@ -56,5 +56,7 @@ pub(super) fn other_files(source: Option<&OsString>, chosen: &Path) -> Result<Ve
     let run = run.filter(|run| run.parent().is_some_and(|parent| parent.ends_with("runs")));
     let mut files = run.map_or_else(Vec::new, |run| source::ring_files(&run));
     files.sort_by(|one, other| other.cmp(one));
-    Ok(files.into_iter().map(|(_, path)| path).filter(|path| path != chosen).collect())
+    // A process that was forked and recorded nothing leaves an empty file.
+    let is_other = |path: &PathBuf| path != chosen && path.metadata().is_ok_and(|file| file.len() > 0);
+    Ok(files.into_iter().map(|(_, path)| path).filter(is_other).collect())
 }

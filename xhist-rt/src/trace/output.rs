@@ -92,7 +92,7 @@ impl Drop for Copied<'_, '_> {
 #[macro_export]
 macro_rules! print {
     ($($arg:tt)*) => {{
-        $crate::__std::print!("{}", $crate::__printed!(Out, false, $($arg)*));
+        ::std::print!("{}", $crate::__printed!(Out, false, $($arg)*));
     }};
 }
 
@@ -103,10 +103,10 @@ macro_rules! print {
 #[macro_export]
 macro_rules! println {
     () => {
-        $crate::__std::println!()
+        ::std::println!()
     };
     ($($arg:tt)*) => {{
-        $crate::__std::print!("{}", $crate::__printed!(Out, true, $($arg)*));
+        ::std::print!("{}", $crate::__printed!(Out, true, $($arg)*));
     }};
 }
 
@@ -114,7 +114,7 @@ macro_rules! println {
 #[macro_export]
 macro_rules! eprint {
     ($($arg:tt)*) => {{
-        $crate::__std::eprint!("{}", $crate::__printed!(Err, false, $($arg)*));
+        ::std::eprint!("{}", $crate::__printed!(Err, false, $($arg)*));
     }};
 }
 
@@ -122,10 +122,10 @@ macro_rules! eprint {
 #[macro_export]
 macro_rules! eprintln {
     () => {
-        $crate::__std::eprintln!()
+        ::std::eprintln!()
     };
     ($($arg:tt)*) => {{
-        $crate::__std::eprint!("{}", $crate::__printed!(Err, true, $($arg)*));
+        ::std::eprint!("{}", $crate::__printed!(Err, true, $($arg)*));
     }};
 }
 
@@ -134,10 +134,10 @@ macro_rules! eprintln {
 macro_rules! __printed {
     ($stream:ident, $is_line:literal, $($arg:tt)*) => {
         $crate::trace::Printed {
-            text: $crate::__std::format_args!($($arg)*),
+            text: ::std::format_args!($($arg)*),
             stream: $crate::trace::Stream::$stream,
             is_line: $is_line,
-            line: $crate::__std::line!(),
+            line: ::std::line!(),
         }
     };
 }
