@@ -195,6 +195,11 @@ fn collect(reader: &mut Reader<'_>) -> Items {
                 items.statements.push(statement);
                 items.stamps.push(stamp);
             }
+            // A file id that marks of tasks have.
+            Item::Task(mark, stamp) => {
+                items.statements.push(mark.statement());
+                items.stamps.push(stamp);
+            }
             Item::Value(found, stamp) if found == value((found.number - 1) as u16) => {
                 items.statements.push(Statement { file: VALUES, line: (found.number - 1) as u16 });
                 items.stamps.push(stamp);

@@ -1,5 +1,5 @@
 //! A logger of temperatures with embassy: one task measures, one stores what it measured, and one shows it. After a while the
-//! display stands still. Nothing has crashed, and every task looks right by itself.
+//! display freezes. Nothing has crashed, and every task looks right by itself.
 
 #![no_std]
 #![no_main]

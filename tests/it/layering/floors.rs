@@ -50,6 +50,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
             &["qs"],
             &["trace"],
             &["bare/link.rs", "hosted"],
+            &["qs/pump.rs"],
             &["hooks.rs", "lib.rs"],
         ],
     ),

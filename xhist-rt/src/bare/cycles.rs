@@ -1,5 +1,5 @@
 //! The core's counter of cycles as the clock, with the feature `cycles`: the DWT of a Cortex-M from ARMv7-M on, `mcycle` of a
-//! RISC-V in machine mode. A core whose counter stands still has no clock.
+//! RISC-V in machine mode. A core whose counter does not count has no clock.
 
 /// Starts the counter. `None` if there is no counter, or if it does not count.
 pub(super) fn start() -> Option<fn() -> u32> {

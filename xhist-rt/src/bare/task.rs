@@ -1,12 +1,10 @@
 //! Async tasks on bare metal: marks among the statements, as in hosted programs. A mark is recorded as a statement of a file that
 //! no program has, see [`TaskMark`].
 
-use core::cell::UnsafeCell;
-
 use qs_core::record::{TaskMark, TaskStep};
 
-use super::mask::masked;
 use super::statement::record_at;
+use crate::shared::Shared;
 
 /// Numbers of ended tasks that are kept for the next tasks.
 const KEPT: usize = 8;
@@ -18,12 +16,7 @@ struct TaskNumbers {
     next: u16,
 }
 
-struct NumbersCell(UnsafeCell<TaskNumbers>);
-
-// SAFETY: only touched while interrupts are masked.
-unsafe impl Sync for NumbersCell {}
-
-static NUMBERS: NumbersCell = NumbersCell(UnsafeCell::new(TaskNumbers { free: [0; KEPT], len: 0, next: 0 }));
+static NUMBERS: Shared<TaskNumbers> = Shared::new(TaskNumbers { free: [0; KEPT], len: 0, next: 0 });
 
 impl TaskNumbers {
     fn take(&mut self) -> u16 {
@@ -44,11 +37,6 @@ impl TaskNumbers {
     }
 }
 
-fn with<R>(act: impl FnOnce(&mut TaskNumbers) -> R) -> R {
-    // SAFETY: interrupts are masked and `act` does not call this function, so the reference is the only one.
-    masked(|| act(unsafe { &mut *NUMBERS.0.get() }))
-}
-
 /// A task, as the future of its body holds it. Bytes, so that a future grows by two and not by what they would have to be
 /// aligned to.
 pub(crate) struct RecordedTask([u8; 2]);
@@ -56,7 +44,7 @@ pub(crate) struct RecordedTask([u8; 2]);
 impl RecordedTask {
     /// Numbers a task, and records that it begins.
     pub(crate) fn enter() -> RecordedTask {
-        let task = RecordedTask(with(TaskNumbers::take).to_ne_bytes());
+        let task = RecordedTask(NUMBERS.with(TaskNumbers::take).unwrap_or(0).to_ne_bytes());
         task.mark(TaskStep::Enter);
         task
     }
@@ -75,6 +63,24 @@ impl RecordedTask {
 impl Drop for RecordedTask {
     fn drop(&mut self) {
         self.mark(TaskStep::End);
-        with(|numbers| numbers.put(u16::from_ne_bytes(self.0)));
+        NUMBERS.with(|numbers| numbers.put(u16::from_ne_bytes(self.0)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_task_has_the_number_of_the_one_that_ended_last() {
+        let mut numbers = TaskNumbers { free: [0; KEPT], len: 0, next: 0 };
+        assert_eq!([numbers.take(), numbers.take(), numbers.take()], [1, 2, 3]);
+        numbers.put(1);
+        numbers.put(3);
+        assert_eq!([numbers.take(), numbers.take(), numbers.take()], [3, 1, 4]);
+        (0..20).for_each(|number| numbers.put(number));
+        assert_eq!(numbers.take(), KEPT as u16 - 1, "more are forgotten");
+        numbers = TaskNumbers { free: [0; KEPT], len: 0, next: u16::MAX };
+        assert_eq!(numbers.take(), 1, "after the last number");
     }
 }

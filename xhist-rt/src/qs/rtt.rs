@@ -41,14 +41,16 @@ struct ControlBlock {
 }
 
 impl Buffer {
-    const NEW: Buffer = Buffer {
-        name: AtomicPtr::new(core::ptr::null_mut()),
-        bytes: AtomicPtr::new(core::ptr::null_mut()),
-        size: AtomicU32::new(0),
-        write: AtomicU32::new(0),
-        read: AtomicU32::new(0),
-        flags: AtomicU32::new(0),
-    };
+    const fn new() -> Buffer {
+        Buffer {
+            name: AtomicPtr::new(core::ptr::null_mut()),
+            bytes: AtomicPtr::new(core::ptr::null_mut()),
+            size: AtomicU32::new(0),
+            write: AtomicU32::new(0),
+            read: AtomicU32::new(0),
+            flags: AtomicU32::new(0),
+        }
+    }
 
     fn begin(&self, bytes: &'static [AtomicU8]) {
         self.name.store(NAME.as_ptr().cast_mut(), Relaxed);
@@ -62,8 +64,8 @@ static _SEGGER_RTT: ControlBlock = ControlBlock {
     mark: [const { AtomicU8::new(0) }; 16],
     ups: AtomicU32::new(0),
     downs: AtomicU32::new(0),
-    up: [const { Buffer::NEW }; CHANNELS],
-    down: [const { Buffer::NEW }; CHANNELS],
+    up: [const { Buffer::new() }; CHANNELS],
+    down: [const { Buffer::new() }; CHANNELS],
 };
 static UP_BYTES: [AtomicU8; UP] = [const { AtomicU8::new(0) }; UP];
 static DOWN_BYTES: [AtomicU8; DOWN] = [const { AtomicU8::new(0) }; DOWN];
