@@ -271,7 +271,7 @@ fn find(address: usize) -> Option<Region> {
 }
 
 /// Whether an address is in a region, its guard included.
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn has(address: usize) -> bool {
     find(address).is_some()
 }
@@ -319,7 +319,7 @@ pub(crate) fn times_grown() -> usize {
 /// The newest pages that [`replace_page`] has replaced. If two threads find the same page gone, the second one must
 /// not replace the new page of the first one.
 static REPLACED: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 static NEXT_REPLACED: AtomicUsize = AtomicUsize::new(0);
 /// A thread is replacing a page.
 static IS_REPLACING: AtomicBool = AtomicBool::new(false);
@@ -332,7 +332,7 @@ fn forget_replaced(start: usize, len: usize) {
 
 /// For a system whose mapped files can be cut: replaces the page of a cut file at this address with zeroed memory, in the data and in
 /// all mirrors. Returns `None` if the address belongs to no region.
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn replace_page(address: usize) -> Option<bool> {
     let region = find(address)?;
     let page = page_size();

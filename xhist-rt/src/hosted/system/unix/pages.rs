@@ -1,9 +1,8 @@
 //! The pages of rings: addresses that are reserved, and pages that are mapped there several times.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::ptr::null_mut;
 
-use super::memory::page_size;
 use super::ring_file::RingFile;
 
 /// Where the pages of a region come from, for one more copy of them.
@@ -114,9 +113,10 @@ pub(crate) unsafe fn unmap(at: *mut u8, len: usize) {
 ///
 /// # Safety
 /// No code relies on the content of the page.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) unsafe fn replace(at: *mut u8) -> bool {
     // SAFETY: the caller has given the page up.
-    unsafe { map_over(at, page_size(), None) }
+    unsafe { map_over(at, super::memory::page_size(), None) }
 }
 
 /// Maps pages over `len` bytes of a reservation. Without a file the memory is new.
@@ -141,12 +141,12 @@ pub(crate) unsafe fn map_again(from: *mut u8, to: *mut u8, len: usize) -> bool {
     // their content.
     return unsafe {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-        libc::mremap(from.cast::<c_void>(), 0, len, flags, to.cast::<c_void>()) != libc::MAP_FAILED
+        libc::mremap(from.cast(), 0, len, flags, to.cast::<core::ffi::c_void>()) != libc::MAP_FAILED
     };
     #[cfg(target_vendor = "apple")]
     {
         let (mut at, mut now, mut most) = (to.addr() as u64, 0, 0);
-        let flags = libc::VM_FLAGS_FIXED | libc::VM_FLAGS_OVERWRITE;
+        let flags = VM_FLAGS_OVERWRITE;
         // SAFETY: without a copy the bytes at `from` stay as they are. The caller owns those at `to` and has given up their
         // content.
         return unsafe {
@@ -174,6 +174,9 @@ pub(crate) unsafe fn map_again(from: *mut u8, to: *mut u8, len: usize) -> bool {
     }
 }
 
+/// At this address, in place of what is there.
+#[cfg(target_vendor = "apple")]
+const VM_FLAGS_OVERWRITE: c_int = 0x4000;
 /// A child shares the memory, as it does a shared mapping.
 #[cfg(target_vendor = "apple")]
 const INHERIT_SHARE: libc::vm_inherit_t = 0;
