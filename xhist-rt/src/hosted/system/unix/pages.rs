@@ -3,7 +3,8 @@
 use core::ffi::c_int;
 use core::ptr::null_mut;
 
-use super::ring_file::RingFile;
+/// How the system names an open file.
+pub(crate) type FileNumber = c_int;
 
 /// Where the pages of a region come from, for one more copy of them.
 #[derive(Clone, Copy)]
@@ -68,9 +69,9 @@ pub(crate) unsafe fn map_new(start: *mut u8, header_len: usize, size: usize) -> 
 ///
 /// # Safety
 /// As for [`map_new`]. The file has these bytes.
-pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: RingFile, offset: u64) -> Option<Pages> {
+pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: FileNumber, offset: u64) -> Option<Pages> {
     // SAFETY: the caller owns the addresses and has given up their content.
-    unsafe { map_over(start, len, Some((file.fd, offset))) }.then_some(Pages::File(file.fd, offset))
+    unsafe { map_over(start, len, Some((file, offset))) }.then_some(Pages::File(file, offset))
 }
 
 /// Maps `len` bytes of the data, which are behind `header_len` bytes, once more.
