@@ -46,7 +46,7 @@ const TABLE: &[Row] = &[
     Row {
         name: "xhist-rt",
         ours: &["xhist-qs"],
-        others: Some(&["critical-section", "libc"]),
+        others: Some(&["critical-section", "libc", "windows-sys"]),
         forbidden: &[],
     },
     Row { name: "xhist-instrument", ours: &["xhist-qs"], others: None, forbidden: &["memmap2"] },

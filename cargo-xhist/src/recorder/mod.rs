@@ -25,8 +25,16 @@ use crate::progress::Progress;
 use crate::workspace::BareRecorder;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
-const LIBRARIES: [&str; 8] =
-    ["byteorder", "libc", "windows_link", "windows_sys", "critical_section", "qs_core", "xhist_rt", UNOPTIMISED];
+const LIBRARIES: [&str; 8] = [
+    "byteorder",
+    "libc",
+    "windows_link",
+    "windows_sys",
+    "critical_section",
+    "qs_core",
+    "xhist_rt",
+    UNOPTIMISED,
+];
 
 /// What cargo prints where the project replaces the registry by another source, and that has no package of the recorder.
 const REPLACED: &str = "(which is replacing registry `crates-io`)";

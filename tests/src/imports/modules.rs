@@ -105,12 +105,14 @@ impl Modules {
             Some((_, items)) => vec![self.add(&file, Some(parent), &inside, items)],
             None => {
                 let beside = file.parent().expect("a folder");
-                let named = paths(&child.attrs).into_iter().map(|path| (beside.join(path), beside));
+                // Such a file has its modules beside it.
+                let named = paths(&child.attrs).into_iter().map(|path| beside.join(path));
+                let named = named.map(|path| (path.clone(), path.parent().expect("a folder").to_owned()));
                 let usual = [folder.join(format!("{name}.rs")), inside.join("mod.rs")];
-                let usual = usual.into_iter().map(|path| (path, inside.as_path()));
+                let usual = usual.into_iter().map(|path| (path, inside.clone()));
                 let files: Vec<_> = named.chain(usual).filter(|(file, _)| file.is_file()).collect();
                 assert!(!files.is_empty(), "{}: no file for `mod {name}`", file.display());
-                let add = |(file, folder): &(PathBuf, &Path)| self.add_file(file, Some(parent), folder);
+                let add = |(file, folder): &(PathBuf, PathBuf)| self.add_file(file, Some(parent), folder);
                 files.iter().map(add).collect()
             }
         };

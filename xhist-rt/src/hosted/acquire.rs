@@ -61,7 +61,7 @@ fn make_ring(slot: &Slot, config: &Config) -> Option<()> {
     owner::set_owner();
     match file::get() {
         Some(opened) => {
-            let is_there = region.move_to(opened.file, place_in_file(number, config), false);
+            let is_there = opened.file.move_region(place_in_file(number, config), region, false);
             slot.home.put(is_there.then_some(opened.number));
             if !is_there {
                 count_missing();

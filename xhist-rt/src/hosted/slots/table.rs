@@ -184,7 +184,7 @@ impl Slot {
     /// writer continues unchanged.
     pub(crate) fn move_to(&self, opened: &Opened, config: &Config) -> bool {
         let Some(region) = self.region() else { return false };
-        let is_moved = region.move_to(opened.file, place_in_file(self.number(), config), true);
+        let is_moved = opened.file.move_region(place_in_file(self.number(), config), region, true);
         self.home.put(is_moved.then_some(opened.number));
         is_moved
     }

@@ -12,8 +12,7 @@ use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use crate::hosted::system::sys::memory::page_size;
-use crate::hosted::system::sys::pages::{self, KeptPages, Pages};
-use crate::hosted::system::sys::ring_file::RingFile;
+use crate::hosted::system::sys::pages::{self, FileNumber, KeptPages, Pages};
 use crate::hosted::system::sys::{with_signals_blocked, write_to_stderr};
 
 /// The largest number of regions at the same time: rings, lanes and scratch memory.
@@ -203,25 +202,10 @@ impl Region {
         true
     }
 
-    /// Moves the region into a file: replaces its memory with `len()` bytes of the file, from `offset` on, mirrors included.
-    /// With `keeps` they get the content of the region, otherwise zeros. Returns false if the file has no room.
-    ///
-    /// Only this thread may use the region. Its signals are blocked meanwhile.
-    pub(crate) fn move_to(self, file: RingFile, offset: u64, keeps: bool) -> bool {
-        // SAFETY: the region has these bytes.
-        let copy = || unsafe { file.write_at(offset, self.header(), self.len()) };
-        let put = || (!keeps || copy()) && self.put_file(file, offset);
-        let is_moved = file.reserve(offset, self.len()) && with_signals_blocked(put);
-        if is_moved {
-            file.watch_regions();
-        }
-        is_moved
-    }
-
     /// Replaces the memory with `len()` bytes of a file, from `offset` on, mirrors included.
     ///
     /// Only this thread may use the region, and its signals are blocked. The file has these bytes.
-    fn put_file(self, file: RingFile, offset: u64) -> bool {
+    pub(crate) fn put_file(self, file: FileNumber, offset: u64) -> bool {
         let mirrored = self.0.mirrored.load(Ordering::Relaxed);
         // SAFETY: the caller has written the content that it needs to the file.
         let pages = unsafe { pages::map_file(self.start(), self.len(), file, offset) };
@@ -271,7 +255,7 @@ fn find(address: usize) -> Option<Region> {
 }
 
 /// Whether an address is in a region, its guard included.
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn has(address: usize) -> bool {
     find(address).is_some()
 }
@@ -319,7 +303,7 @@ pub(crate) fn times_grown() -> usize {
 /// The newest pages that [`replace_page`] has replaced. If two threads find the same page gone, the second one must
 /// not replace the new page of the first one.
 static REPLACED: [AtomicUsize; 32] = [const { AtomicUsize::new(0) }; 32];
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 static NEXT_REPLACED: AtomicUsize = AtomicUsize::new(0);
 /// A thread is replacing a page.
 static IS_REPLACING: AtomicBool = AtomicBool::new(false);
@@ -332,7 +316,7 @@ fn forget_replaced(start: usize, len: usize) {
 
 /// For a system whose mapped files can be cut: replaces the page of a cut file at this address with zeroed memory, in the data and in
 /// all mirrors. Returns `None` if the address belongs to no region.
-#[cfg(unix)]
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) fn replace_page(address: usize) -> Option<bool> {
     let region = find(address)?;
     let page = page_size();

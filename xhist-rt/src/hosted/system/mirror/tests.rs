@@ -1,6 +1,7 @@
 //! Tests of regions, with files and forks of Unix.
 
 use super::*;
+use crate::hosted::system::sys::RingFile;
 
 fn write(at: *mut u8, byte: u8) {
     // SAFETY: tests pass addresses in regions.
@@ -60,7 +61,7 @@ fn a_ring_that_has_moved_to_a_file_survives_a_cut_of_the_file() {
     let file = RingFile::of_descriptor(fd);
     write(region.header(), 1);
     write(region.data().wrapping_add(SIZE - 1), 2);
-    assert!(region.move_to(file, page as u64, true));
+    assert!(file.move_region(page as u64, region, true));
     assert_eq!((read(region.header()), read(region.data().wrapping_add(SIZE - 1))), (1, 2), "kept");
     let in_file = |at: usize| {
         let mut byte = [0u8];

@@ -71,24 +71,19 @@ pub(crate) fn program_name(buffer: &mut [u8]) -> usize {
         buffer.copy_within(start..len, 0);
         len - start
     }
-    #[cfg(target_vendor = "apple")]
+    #[cfg(not(any(target_os = "linux", target_os = "android")))]
     {
-        let mut path = [0u8; 1024];
-        let mut room = path.len() as u32;
-        // SAFETY: the buffer has the length that is passed, and the call writes a C string.
-        if unsafe { libc::_NSGetExecutablePath(path.as_mut_ptr().cast::<c_char>(), &mut room) } != 0 {
-            return 0;
+        unsafe extern "C" {
+            fn getprogname() -> *const c_char;
         }
-        let len = path.iter().position(|byte| *byte == 0).unwrap_or(0);
-        let name = path[..len].rsplit(|byte| *byte == b'/').next().unwrap_or_default();
+        // SAFETY: the call returns null or a C string that stays.
+        let name = unsafe {
+            let name = getprogname();
+            if name.is_null() { c"" } else { CStr::from_ptr(name) }
+        };
+        let name = name.to_bytes();
         let len = name.len().min(buffer.len());
         buffer[..len].copy_from_slice(&name[..len]);
         len
-    }
-    #[cfg(not(any(target_os = "linux", target_os = "android", target_vendor = "apple")))]
-    {
-        let name = b"program";
-        buffer[..name.len()].copy_from_slice(name);
-        name.len()
     }
 }

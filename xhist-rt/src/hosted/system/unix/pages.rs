@@ -1,10 +1,10 @@
 //! The pages of rings: addresses that are reserved, and pages that are mapped there several times.
 
-use core::ffi::{c_int, c_void};
+use core::ffi::c_int;
 use core::ptr::null_mut;
 
-use super::memory::page_size;
-use super::ring_file::RingFile;
+/// How the system names an open file.
+pub(crate) type FileNumber = c_int;
 
 /// Where the pages of a region come from, for one more copy of them.
 #[derive(Clone, Copy)]
@@ -69,9 +69,9 @@ pub(crate) unsafe fn map_new(start: *mut u8, header_len: usize, size: usize) -> 
 ///
 /// # Safety
 /// As for [`map_new`]. The file has these bytes.
-pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: RingFile, offset: u64) -> Option<Pages> {
+pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: FileNumber, offset: u64) -> Option<Pages> {
     // SAFETY: the caller owns the addresses and has given up their content.
-    unsafe { map_over(start, len, Some((file.fd, offset))) }.then_some(Pages::File(file.fd, offset))
+    unsafe { map_over(start, len, Some((file, offset))) }.then_some(Pages::File(file, offset))
 }
 
 /// Maps `len` bytes of the data, which are behind `header_len` bytes, once more.
@@ -114,9 +114,10 @@ pub(crate) unsafe fn unmap(at: *mut u8, len: usize) {
 ///
 /// # Safety
 /// No code relies on the content of the page.
+#[cfg(any(target_os = "linux", target_os = "android"))]
 pub(crate) unsafe fn replace(at: *mut u8) -> bool {
     // SAFETY: the caller has given the page up.
-    unsafe { map_over(at, page_size(), None) }
+    unsafe { map_over(at, super::memory::page_size(), None) }
 }
 
 /// Maps pages over `len` bytes of a reservation. Without a file the memory is new.
@@ -141,12 +142,12 @@ pub(crate) unsafe fn map_again(from: *mut u8, to: *mut u8, len: usize) -> bool {
     // their content.
     return unsafe {
         let flags = libc::MREMAP_MAYMOVE | libc::MREMAP_FIXED;
-        libc::mremap(from.cast::<c_void>(), 0, len, flags, to.cast::<c_void>()) != libc::MAP_FAILED
+        libc::mremap(from.cast(), 0, len, flags, to.cast::<core::ffi::c_void>()) != libc::MAP_FAILED
     };
     #[cfg(target_vendor = "apple")]
     {
         let (mut at, mut now, mut most) = (to.addr() as u64, 0, 0);
-        let flags = libc::VM_FLAGS_FIXED | libc::VM_FLAGS_OVERWRITE;
+        let flags = VM_FLAGS_OVERWRITE;
         // SAFETY: without a copy the bytes at `from` stay as they are. The caller owns those at `to` and has given up their
         // content.
         return unsafe {
@@ -174,6 +175,9 @@ pub(crate) unsafe fn map_again(from: *mut u8, to: *mut u8, len: usize) -> bool {
     }
 }
 
+/// At this address, in place of what is there.
+#[cfg(target_vendor = "apple")]
+const VM_FLAGS_OVERWRITE: c_int = 0x4000;
 /// A child shares the memory, as it does a shared mapping.
 #[cfg(target_vendor = "apple")]
 const INHERIT_SHARE: libc::vm_inherit_t = 0;

@@ -1,7 +1,5 @@
 //! The process: who it is, and what runs when it ends.
 
-use core::ffi::c_void;
-
 /// Process id.
 pub(crate) fn pid() -> u32 {
     // SAFETY: has no conditions.
@@ -33,6 +31,7 @@ pub(crate) fn stay_loaded() {
     #[cfg(not(target_feature = "crt-static"))]
     // SAFETY: `dladdr` fills in the fields that it reports, and the name is a C string of the loader.
     unsafe {
+        use core::ffi::c_void;
         let object_of = |address: *const c_void| {
             let mut info = core::mem::MaybeUninit::<libc::Dl_info>::uninit();
             (libc::dladdr(address, info.as_mut_ptr()) != 0).then(|| info.assume_init())

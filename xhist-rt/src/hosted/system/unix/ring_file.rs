@@ -8,12 +8,13 @@ use super::errors::{errno, keeping_errno};
 use super::files::{identity, identity_of, stat_by, write_all};
 use super::masks::with_signals_blocked;
 use super::process::user;
+use crate::hosted::system::mirror::Region;
 use crate::hosted::system::refusal::{Content, FirstBytes, NoFile, Refusal};
 
 /// A file opened for rings, and the identity of the file that its descriptor refers to.
 #[derive(Clone, Copy)]
 pub(crate) struct RingFile {
-    pub(super) fd: c_int,
+    fd: c_int,
     device: u64,
     inode: u64,
 }
@@ -108,14 +109,24 @@ impl RingFile {
     ///
     /// # Safety
     /// The memory has `len` bytes.
-    pub(crate) unsafe fn write_at(self, offset: u64, memory: *const u8, len: usize) -> bool {
+    unsafe fn write_at(self, offset: u64, memory: *const u8, len: usize) -> bool {
         // SAFETY: the caller's memory has these bytes.
         unsafe { libc::pwrite(self.fd, memory.cast::<c_void>(), len, offset as libc::off_t) == len as isize }
     }
 
-    /// The regions that are part of this file stay usable if it is cut.
-    pub(crate) fn watch_regions(self) {
-        watch_regions(grow_again);
+    /// Moves a region into the file: replaces its memory with bytes of the file, from `offset` on, mirrors included. With `keeps`
+    /// they get the content of the region, otherwise zeros. Returns false if the file has no room.
+    ///
+    /// Only this thread may use the region. Its signals are blocked meanwhile.
+    pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
+        // SAFETY: the region has these bytes.
+        let copy = || unsafe { self.write_at(offset, region.header(), region.len()) };
+        let put = || (!keeps || copy()) && region.put_file(self.fd, offset);
+        let is_moved = self.reserve(offset, region.len()) && with_signals_blocked(put);
+        if is_moved {
+            watch_regions(grow_again);
+        }
+        is_moved
     }
 
     /// Makes sure that the file has these bytes, in case another process has cut it. Returns false if that is not
@@ -158,7 +169,7 @@ impl RingFile {
 
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
     /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
-    pub(crate) fn reserve(self, offset: u64, len: usize) -> bool {
+    fn reserve(self, offset: u64, len: usize) -> bool {
         let was_cut = LATEST.file().is_same(self) && LATEST.is_cut() == Some(true);
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {

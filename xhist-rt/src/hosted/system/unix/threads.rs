@@ -5,9 +5,6 @@ use core::sync::atomic::{AtomicU64, Ordering};
 
 use qs_core::ring::NAME_LEN;
 
-use super::errors::errno;
-use super::memory::map_anonymous;
-
 /// Thread id, as `ps -L` and debuggers show it.
 pub(crate) fn tid() -> u32 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
@@ -110,7 +107,7 @@ pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
         }
         let function = call::<T, _> as extern "C" fn(*mut FunctionAndResult<_, T>);
         let mut both: FunctionAndResult<_, T> = (Some(run), None);
-        let Some(stack) = map_anonymous(LEN) else {
+        let Some(stack) = super::memory::map_anonymous(LEN) else {
             function(&raw mut both);
             return both.1.expect("it ran");
         };
@@ -142,7 +139,8 @@ pub(crate) fn on_large_stack<T>(run: impl FnOnce() -> T) -> T {
 pub(crate) fn has_thread(tid: u32) -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     // SAFETY: signal 0 only checks whether the thread exists.
-    return unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, 0) } == 0 || errno() != libc::ESRCH;
+    return unsafe { libc::syscall(libc::SYS_tgkill, libc::getpid(), tid, 0) } == 0
+        || super::errors::errno() != libc::ESRCH;
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
     {
         let _ = tid;

@@ -1,6 +1,5 @@
 //! Clocks and sleep.
 
-use core::ffi::{c_int, c_void};
 use core::ptr::null_mut;
 
 /// Sleeps, so that any other thread may use the processor.
@@ -51,7 +50,7 @@ fn coarse(clock: libc::clockid_t) -> u64 {
 pub(crate) fn may_read_counter() -> bool {
     #[cfg(all(target_arch = "x86_64", any(target_os = "linux", target_os = "android")))]
     {
-        let mut mode: c_int = libc::PR_TSC_ENABLE;
+        let mut mode: core::ffi::c_int = libc::PR_TSC_ENABLE;
         // SAFETY: `mode` is writable.
         unsafe { libc::prctl(libc::PR_GET_TSC, &raw mut mode) };
         mode == libc::PR_TSC_ENABLE
@@ -72,7 +71,7 @@ pub(crate) fn kernel_clock(name: &mut [u8]) -> usize {
             if fd < 0 {
                 return 0;
             }
-            let len = libc::read(fd, name.as_mut_ptr().cast::<c_void>(), name.len());
+            let len = libc::read(fd, name.as_mut_ptr().cast(), name.len());
             libc::close(fd);
             len
         };

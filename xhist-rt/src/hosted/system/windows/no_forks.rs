@@ -1,4 +1,4 @@
-//! Forks: there are none, so nothing that a child would have to undo.
+//! Windows forks no process, so there is nothing that a child would have to undo.
 
 /// No process is forked.
 pub(crate) const fn at_fork_in_child(_: extern "C" fn()) {}

@@ -1,4 +1,4 @@
-//! Signals: there are none. A handler of Ctrl-C runs on a thread of its own, which has a ring like any other.
+//! Windows has no signals. A handler of Ctrl-C runs on a thread of its own, which has a ring like any other.
 
 /// No signal writes the rings.
 pub(crate) const EXPORT_SIGNAL: Option<i32> = None;

@@ -1,12 +1,12 @@
 //! The pages of rings: addresses that are reserved, and views of a section there, one behind the other.
 //!
-//! Windows 10 has placeholders: reserved addresses that a view replaces in one step. Where a first trial shows that there are none,
-//! as in wine, addresses are given back before the view is mapped there. Another thread might get them meanwhile. So they are in
+//! Windows 10 has placeholders: reserved addresses that a view replaces in one step. Where a first trial fails, as in wine,
+//! addresses are given back before the view is mapped there. Another thread might get them meanwhile. So they are in
 //! a part of the address space that the system gives only to those who ask for it.
 
 use core::ffi::c_void;
 use core::ops::Range;
-use core::ptr::{null, null_mut};
+use core::ptr::{null, null_mut, without_provenance_mut};
 use core::sync::atomic::{AtomicU8, AtomicUsize, Ordering};
 
 use windows_sys::Win32::Foundation::{CloseHandle, HANDLE, INVALID_HANDLE_VALUE};
@@ -19,10 +19,12 @@ use windows_sys::Win32::System::Memory::{
 use windows_sys::Win32::System::Threading::GetCurrentProcess;
 
 use super::memory::page_size;
-use super::ring_file::RingFile;
 
 /// Addresses for rings, where there are no placeholders: far from where the system puts stacks, heaps and libraries.
 const ZONE: Range<usize> = if usize::BITS == 64 { 1 << 45..3 << 44 } else { 1 << 30..3 << 29 };
+
+/// How the system names an open file: the number of its handle.
+pub(crate) type FileNumber = usize;
 
 /// Where the pages of a region come from, for one more copy of them: a section, and the offset of the header in it.
 #[derive(Clone, Copy)]
@@ -81,7 +83,7 @@ struct Placeholders {
 }
 
 impl Placeholders {
-    /// `None` where there are none.
+    /// `None` where a first trial fails.
     fn get() -> Option<Placeholders> {
         const UNKNOWN: u8 = 0;
         const YES: u8 = 1;
@@ -238,8 +240,8 @@ pub(crate) unsafe fn map_new(start: *mut u8, header_len: usize, size: usize) -> 
 ///
 /// # Safety
 /// As for [`map_new`]. The file has these bytes.
-pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: RingFile, offset: u64) -> Option<Pages> {
-    let section = section(file.handle(), offset + len as u64)?;
+pub(crate) unsafe fn map_file(start: *mut u8, len: usize, file: FileNumber, offset: u64) -> Option<Pages> {
+    let section = section(without_provenance_mut(file), offset + len as u64)?;
     // SAFETY: the caller owns the addresses and has given up their content.
     let is_mapped = unsafe { map(section, offset, start, len) };
     is_mapped.then_some(Pages { section: section.addr(), offset: usize::try_from(offset).ok()? })
@@ -285,8 +287,8 @@ pub(super) unsafe fn map_alone(at: *mut u8, len: usize) -> bool {
 ///
 /// # Safety
 /// As for [`map_new`]. The file has these bytes.
-pub(super) unsafe fn map_file_alone(at: *mut u8, len: usize, file: RingFile, offset: u64) -> bool {
-    let Some(section) = section(file.handle(), offset + len as u64) else { return false };
+pub(super) unsafe fn map_file_alone(at: *mut u8, len: usize, file: FileNumber, offset: u64) -> bool {
+    let Some(section) = section(without_provenance_mut(file), offset + len as u64) else { return false };
     // SAFETY: the caller owns the addresses. A view keeps its section.
     unsafe {
         let is_mapped = map(section, offset, at, len);
@@ -297,7 +299,7 @@ pub(super) unsafe fn map_file_alone(at: *mut u8, len: usize, file: RingFile, off
 
 /// A section of this length, of a file or of memory.
 fn section(file: HANDLE, len: u64) -> Option<HANDLE> {
-    // SAFETY: the file is open, or there is none.
+    // SAFETY: the file is open, or the section is memory.
     let section =
         unsafe { CreateFileMappingW(file, null(), PAGE_READWRITE, (len >> 32) as u32, len as u32, null()) };
     (!section.is_null()).then_some(section)
@@ -370,4 +372,19 @@ unsafe fn unmap_views(start: *mut u8, len: usize) {
         }
         at = found.BaseAddress.cast::<u8>().wrapping_add(found.RegionSize.max(1));
     }
+}
+
+/// Maps zeroed memory that [`RingFile::map_over`](super::ring_file::RingFile::map_over) may replace, and a page behind it whose
+/// bytes are not free.
+pub(crate) fn map_with_end(len: usize) -> Option<*mut u8> {
+    let (page, end) = (page_size(), len.next_multiple_of(page_size()));
+    let memory = reserve_addresses(end + page)?;
+    // SAFETY: the addresses are reserved and unused.
+    unsafe {
+        if !map_alone(memory, end) || !map_alone(memory.add(end), page) {
+            return None;
+        }
+        memory.add(end).write_bytes(0xFF, page);
+    }
+    Some(memory)
 }

@@ -25,6 +25,7 @@ use windows_sys::Win32::System::IO::{OVERLAPPED, OVERLAPPED_0, OVERLAPPED_0_0};
 
 use super::pages;
 use super::text::wide;
+use crate::hosted::system::mirror::Region;
 use crate::hosted::system::refusal::{Content, FirstBytes, NoFile, Refusal};
 
 /// A file opened for rings. Its handle is never closed while it may be in use.
@@ -61,7 +62,7 @@ impl RingFile {
         RingFile { handle: handle.addr(), volume: information.dwVolumeSerialNumber, index }
     }
 
-    pub(super) const fn handle(self) -> HANDLE {
+    const fn handle(self) -> HANDLE {
         without_provenance_mut(self.handle)
     }
 
@@ -82,7 +83,7 @@ impl RingFile {
         self.reserve(offset, len)
             && unsafe {
                 (!keeps || self.write_at(offset, memory, len))
-                    && pages::map_file_alone(memory, len, self, offset)
+                    && pages::map_file_alone(memory, len, self.handle, offset)
             }
     }
 
@@ -90,7 +91,7 @@ impl RingFile {
     ///
     /// # Safety
     /// The memory has `len` bytes.
-    pub(crate) unsafe fn write_at(self, offset: u64, memory: *const u8, len: usize) -> bool {
+    unsafe fn write_at(self, offset: u64, memory: *const u8, len: usize) -> bool {
         let (mut place, mut written) = (place(offset), 0);
         // SAFETY: the caller's memory has these bytes, and the handle is open.
         let is_written =
@@ -99,7 +100,7 @@ impl RingFile {
     }
 
     /// Makes the file long enough for `len` bytes at `offset`.
-    pub(crate) fn reserve(self, offset: u64, len: usize) -> bool {
+    fn reserve(self, offset: u64, len: usize) -> bool {
         let Ok(end) = i64::try_from(offset + len as u64) else { return false };
         let mut size = 0;
         let information = FILE_END_OF_FILE_INFO { EndOfFile: end };
@@ -117,8 +118,16 @@ impl RingFile {
         }
     }
 
-    /// No process can cut a file that is mapped.
-    pub(crate) const fn watch_regions(self) {}
+    /// Moves a region into the file: replaces its memory with bytes of the file, from `offset` on, mirrors included. With `keeps`
+    /// they get the content of the region, otherwise zeros. Returns false if the file has no room.
+    ///
+    /// Only this thread may use the region.
+    pub(crate) fn move_region(self, offset: u64, region: Region, keeps: bool) -> bool {
+        // SAFETY: the region has these bytes.
+        let copy = || unsafe { self.write_at(offset, region.header(), region.len()) };
+        let put = || (!keeps || copy()) && region.put_file(self.handle, offset);
+        self.reserve(offset, region.len()) && put()
+    }
 
     /// Makes sure that the file has these bytes.
     pub(crate) fn restore(self, offset: u64, len: usize) -> bool {
