@@ -1,10 +1,15 @@
 //! Chooses what of a thread's calls is shown in a few lines: the open calls with the statements that they are at, the suspects
 //! where they ran last, then the calls and statements nearest to the end. Everything else is counted.
 
+mod measure;
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
+use self::measure::{count, own_statements, step};
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
 use crate::calls::BodyId;
@@ -112,7 +117,8 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     let functions = RefCell::default();
     let outline = activations.open().first().filter(|call| {
         let is_own = |function| code.package(function).is_none();
-        call.function.is_some_and(is_own)
+        // Without suspects the room is for what ran last, whatever called it.
+        !wanted.suspects.is_empty() && call.function.is_some_and(is_own)
     });
     let mut view = View {
         outline: outline.map(|call| call.id),
@@ -537,41 +543,6 @@ impl View<'_> {
     }
 }
 
-/// Statements by the function of the calls in a body.
-fn count(body: &[CallContent], counts: &mut HashMap<BodyId, u64>) {
-    for part in body {
-        match part {
-            CallContent::Call(call) => {
-                if let Some(function) = call.function {
-                    *counts.entry(function).or_default() += call.statements;
-                }
-                count(&call.body, counts);
-            }
-            CallContent::Loop(round) => count(&round.body, counts),
-            CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => {}
-        }
-    }
-}
-
-/// How many of the newest of these parts a step of about `most` lines shows, and the lines that this adds. Calls of an outline
-/// have no lines.
-fn step(hidden: &[CallContent], is_outline: bool, most: usize) -> (usize, usize) {
-    let (mut parts, mut added) = (0, 0);
-    for (index, part) in hidden.iter().rev().enumerate() {
-        if is_outline && matches!(part, CallContent::Call(_)) && index + 1 < hidden.len() {
-            // It comes with the statement before it.
-            continue;
-        }
-        if parts > 0 && added + lines(part) > most {
-            break;
-        }
-        parts = index + 1;
-        added += lines(part);
-    }
-    // Then nothing is folded, so that line is not needed.
-    (parts, if parts == hidden.len() { added.saturating_sub(1) } else { added })
-}
-
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
         self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, kind });
@@ -596,19 +567,3 @@ impl Drawn {
         self.push(depth, 1, RowKind::Package(package.to_owned(), statements));
     }
 }
-
-/// Statements of a call without those of the open call in it.
-fn own_statements(call: &FoldedCall) -> u64 {
-    call.body.iter().map(CallContent::statements).sum()
-}
-
-/// Lines of a part whose calls are folded.
-fn lines(part: &CallContent) -> usize {
-    match part {
-        CallContent::Loop(round) => round.body.iter().map(lines).sum(),
-        _ => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests;

@@ -88,7 +88,7 @@ fn no_fold_hides_the_first_suspects() {
     assert_eq!(far(&[(94, 1)], 9), alone, "without room for what is around");
     assert!(far(&[(94, 1), (40, 2)], 9).contains(&"40<2".to_owned()));
     assert!(!far(&[(94, 1), (40, 4)], 9).contains(&"40<4".to_owned()));
-    assert_eq!(far(&[(94, 1)], 4), far(&[], 4), "it does not fit");
+    assert_eq!(far(&[(94, 1)], 1), ["+94", "89"], "it does not fit");
 }
 
 #[test]
@@ -96,8 +96,10 @@ fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() 
     let of_g = 92..99;
     let lines: Vec<u16> = [2, 3, 20].into_iter().chain(of_g.clone()).chain([21]).chain(of_g).collect();
     let opened = [" 92", " 93", " 94", " 95", " 96", " 97", " 98"];
-    assert_eq!(shown(&lines, &[], 30), [&["2", "3", "20(7)", "21"][..], &opened].concat());
+    assert_eq!(shown(&lines, &[(1, 1)], 30), [&["2", "3", "20(7)", "21"][..], &opened].concat());
     assert_eq!(shown(&lines, &[(94, 1)], 30).iter().filter(|row| **row == " 94<1").count(), 1);
+    let without = shown(&lines, &[], 30);
+    assert!(!without.contains(&"20(7)".to_owned()), "no suspects, no outline: {without:?}");
 }
 
 #[test]
