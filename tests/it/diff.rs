@@ -9,6 +9,7 @@ use xhist_tests::{Case, Done, Tree, cargo, report};
 pub const CASES: &[Case] = &[
     Case::new("another_input_parts_where_it_is_read_otherwise", inputs),
     Case::new("tests_of_a_run_are_compared_by_name", tests),
+    Case::new("tests_without_a_common_point_are_compared_by_what_they_ran", apart),
     Case::new("other_builds_and_programs_are_refused", others),
     Case::new("a_ring_that_lost_its_beginning_is_aligned_and_counted_as_a_loss", cut),
     Case::new("without_a_map_nothing_is_compared", no_map),
@@ -233,6 +234,52 @@ fn tests() {
 
     let none = diff(tree.path(), &format!("{run}::small {run}::huge")).expect(2);
     none.check(none.stderr.contains("has no ring file with this thread"), "what is missing");
+}
+
+const APART: &str = "pub fn one(x: u32) -> u32 {
+    x + 1
+}
+
+pub fn two(x: u32) -> u32 {
+    x * 3 // wrong
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn one() {
+        assert_eq!(super::one(1), 2);
+    }
+
+    #[test]
+    fn two() {
+        assert_eq!(super::two(1), 2);
+    }
+}
+";
+
+fn apart() {
+    let tree = Tree::empty("diff-apart");
+    tree.write("Cargo.toml", &manifest("apart"));
+    tree.write("src/lib.rs", APART);
+    cargo(tree.path()).args("xhist test --quiet").limit(Duration::from_secs(300)).done().expect(101);
+    let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs");
+    let run = runs.flatten().next().expect("a run").file_name().into_string().expect("a name");
+    let done = diff(tree.path(), &format!("{run}::two")).expect(1);
+    done.check(done.stderr.contains("have no point in common"), "why it has no parting");
+    let only = "only BAD ran: 2 lines
+  src/lib.rs:6                   two
+  src/lib.rs:18                  tests::two
+only GOOD ran: 2 lines
+  src/lib.rs:2                   one
+  src/lib.rs:13                  tests::one
+";
+    assert_eq!(done.stdout, only);
+    let done = diff(tree.path(), &format!("--format json {run}::two")).expect(1);
+    let of_bad = lines(&done, "only").into_iter().find(|only| only["function"] == "two");
+    done.check(of_bad.is_some_and(|only| only["side"] == "bad"), "the same");
+    // Chosen by hand they are of no common program.
+    diff(tree.path(), &format!("{run}::one {run}::two")).expect(1);
 }
 
 fn others() {

@@ -81,8 +81,10 @@ impl Tree {
 
     /// Removes what was built, but not what was recorded.
     pub fn remove_builds(&self) {
-        for entry in fs::read_dir(self.join("target")).into_iter().flatten().flatten() {
-            if entry.file_name() != "xhist" && entry.path().is_dir() {
+        let inside = |path| fs::read_dir(self.join(path)).into_iter().flatten().flatten();
+        for entry in inside("target").chain(inside("target/xhist")) {
+            let is_record = ["xhist", "runs", "maps"].iter().any(|name| entry.file_name() == *name);
+            if !is_record && entry.path().is_dir() {
                 fs::remove_dir_all(entry.path()).expect("removed");
             }
         }

@@ -1,10 +1,15 @@
 //! Chooses what of a thread's calls is shown in a few lines: the open calls with the statements that they are at, the suspects
 //! where they ran last, then the calls and statements nearest to the end. Everything else is counted.
 
+mod measure;
+#[cfg(test)]
+mod tests;
+
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
+use self::measure::{count, own_statements, step};
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
 use crate::calls::BodyId;
@@ -34,7 +39,7 @@ const FOR_SUSPECTS: (usize, usize) = (3, 4);
 const NEVER_FOLDED: usize = 3;
 
 /// Lines that the first suspects take beyond those wanted, if there is no room.
-const BEYOND: usize = 2;
+const BEYOND: usize = 4;
 
 /// The outline of the outermost open call takes this part of the lines before calls are opened.
 const OUTLINE: usize = 3;
@@ -112,7 +117,8 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     let functions = RefCell::default();
     let outline = activations.open().first().filter(|call| {
         let is_own = |function| code.package(function).is_none();
-        call.function.is_some_and(is_own)
+        // Without suspects the room is for what ran last, whatever called it.
+        !wanted.suspects.is_empty() && call.function.is_some_and(is_own)
     });
     let mut view = View {
         outline: outline.map(|call| call.id),
@@ -471,7 +477,8 @@ impl View<'_> {
                 CallContent::Counted(statements) => {
                     drawn.push(depth, 1, RowKind::Earlier(None, *statements, Vec::new()))
                 }
-                CallContent::Call(call) if is_outline && self.is_folded(call) && drawn.count(call, depth) => {}
+                CallContent::Call(call) if is_outline && self.is_folded(call) && drawn.count(call, depth) => {
+                }
                 CallContent::Call(call) => self.call(call, depth, times, drawn),
             }
         }
@@ -536,41 +543,6 @@ impl View<'_> {
     }
 }
 
-/// Statements by the function of the calls in a body.
-fn count(body: &[CallContent], counts: &mut HashMap<BodyId, u64>) {
-    for part in body {
-        match part {
-            CallContent::Call(call) => {
-                if let Some(function) = call.function {
-                    *counts.entry(function).or_default() += call.statements;
-                }
-                count(&call.body, counts);
-            }
-            CallContent::Loop(round) => count(&round.body, counts),
-            CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => {}
-        }
-    }
-}
-
-/// How many of the newest of these parts a step of about `most` lines shows, and the lines that this adds. Calls of an outline
-/// have no lines.
-fn step(hidden: &[CallContent], is_outline: bool, most: usize) -> (usize, usize) {
-    let (mut parts, mut added) = (0, 0);
-    for (index, part) in hidden.iter().rev().enumerate() {
-        if is_outline && matches!(part, CallContent::Call(_)) && index + 1 < hidden.len() {
-            // It comes with the statement before it.
-            continue;
-        }
-        if parts > 0 && added + lines(part) > most {
-            break;
-        }
-        parts = index + 1;
-        added += lines(part);
-    }
-    // Then nothing is folded, so that line is not needed.
-    (parts, if parts == hidden.len() { added.saturating_sub(1) } else { added })
-}
-
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
         self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, kind });
@@ -593,133 +565,5 @@ impl Drawn {
             return;
         }
         self.push(depth, 1, RowKind::Package(package.to_owned(), statements));
-    }
-}
-
-/// Statements of a call without those of the open call in it.
-fn own_statements(call: &FoldedCall) -> u64 {
-    call.body.iter().map(CallContent::statements).sum()
-}
-
-/// Lines of a part whose calls are folded.
-fn lines(part: &CallContent) -> usize {
-    match part {
-        CallContent::Loop(round) => round.body.iter().map(lines).sum(),
-        _ => 1,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::super::tests::ran;
-    use super::*;
-    use crate::model::Names;
-
-    /// What is shown of a function that calls itself, at lines 2 to 4.
-    fn recursive(rounds: usize, lines: usize) -> Vec<String> {
-        let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
-{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
-{"fn":1,"path":"f","at":"1:1","end":"5:2"}
-{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
-{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"let","fn":"f"}
-{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f","calls":"f"}
-"#;
-        let names = Names::parse(map.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        for line in (0..rounds).flat_map(|_| 2..=4) {
-            activations.take(&names, ran(1, line));
-        }
-        let shown = |row: &Row| match &row.kind {
-            RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
-            RowKind::Open(calls, _) => format!("{calls} open"),
-            other => format!("{other:?}"),
-        };
-        rows(&activations, &code, Wanted { lines, suspects: &[] }).iter().map(shown).collect()
-    }
-
-    #[test]
-    fn a_recursion_is_its_first_and_its_last_round() {
-        assert_eq!(recursive(1000, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
-    }
-
-    /// What is shown of `f`, which calls `g` and then runs 69 other lines.
-    fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
-        shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
-    }
-
-    /// What is shown of `f`, whose lines 20 and 21 call `g`, when these lines ran.
-    fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
-        let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
-{"file":1,"path":"a.rs","base":0,"first":1,"room":99}
-{"fn":1,"path":"f","at":"1:1","end":"90:2"}
-{"fn":1,"path":"g","at":"91:1","end":"99:2"}
-"#
-        .to_owned();
-        for line in (2..90).chain(92..99) {
-            let (of, calls) = (if line < 90 { "f" } else { "g" }, if matches!(line, 20 | 21) { "g" } else { "" });
-            map.push_str(&format!(
-                "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"{of}\",\
-                 \"calls\":\"{calls}\"}}\n"
-            ));
-        }
-        let names = Names::parse(map.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        ran_lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let suspects = suspects.iter().map(|(line, rank)| SuspectLine {
-            map_hash: 0,
-            file: 1,
-            line: *line,
-            rank: *rank,
-        });
-        let suspects: Vec<SuspectLine> = suspects.collect();
-        let shown = |row: &Row| match &row.kind {
-            RowKind::Statement(statement) => {
-                let rank = row.rank.map_or(String::new(), |rank| format!("<{rank}"));
-                let inside = if row.inside > 0 { format!("({})", row.inside) } else { String::new() };
-                format!("{}{}{inside}{rank}", " ".repeat(row.depth), code.place(*statement).1.line)
-            }
-            RowKind::Earlier(_, statements, _) => format!("{}+{statements}", " ".repeat(row.depth)),
-            RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
-            other => format!("{other:?}"),
-        };
-        rows(&activations, &code, Wanted { lines, suspects: &suspects }).iter().map(shown).collect()
-    }
-
-    #[test]
-    fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
-        assert_eq!(far(&[], 4), ["+94", "89"]);
-        let around = ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
-        assert_eq!(far(&[(94, 1)], 11), around);
-        // The first rank may take all lines, another one only some of them.
-        assert_eq!(far(&[(94, 1), (40, 4)], 11), around);
-        assert!(far(&[(94, 1), (40, 4)], 30).contains(&"40<4".to_owned()));
-    }
-
-    #[test]
-    fn no_fold_hides_the_first_suspects() {
-        let alone = ["+18", "20", " +2", " 94<1", " 4+", "+66", "87", "88", "89"];
-        assert_eq!(far(&[(94, 1)], 9), alone, "without room for what is around");
-        assert!(far(&[(94, 1), (40, 2)], 9).contains(&"40<2".to_owned()));
-        assert!(!far(&[(94, 1), (40, 4)], 9).contains(&"40<4".to_owned()));
-        assert_eq!(far(&[(94, 1)], 4), far(&[], 4), "it does not fit");
-    }
-
-    #[test]
-    fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() {
-        let of_g = 92..99;
-        let lines: Vec<u16> = [2, 3, 20].into_iter().chain(of_g.clone()).chain([21]).chain(of_g).collect();
-        let opened = [" 92", " 93", " 94", " 95", " 96", " 97", " 98"];
-        assert_eq!(shown(&lines, &[], 30), [&["2", "3", "20(7)", "21"][..], &opened].concat());
-        assert_eq!(shown(&lines, &[(94, 1)], 30).iter().filter(|row| **row == " 94<1").count(), 1);
-    }
-
-    #[test]
-    fn never_more_lines_than_wanted_and_always_the_last_one() {
-        for (rounds, wanted) in [(1, 8), (5, 8), (40, 12), (3, 30)] {
-            let shown = recursive(rounds, wanted);
-            assert!(shown.len() <= wanted && shown.last().is_some_and(|last| last == "4"), "{shown:?}");
-        }
     }
 }

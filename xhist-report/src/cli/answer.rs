@@ -33,8 +33,8 @@ use xhist_history::typed::shown_path;
 const TEST_LINES: usize = 300;
 const FEWEST_LINES: usize = 8;
 /// Lines of a test that failed, when suspects follow: both together are on one screen of 40 lines. The first suspects may take
-/// two more.
-const ABOVE_SUSPECTS: usize = 16;
+/// four more.
+const ABOVE_SUSPECTS: usize = 14;
 /// The same in bytes: both together have 4 KiB.
 const BYTES_ABOVE_SUSPECTS: usize = 2400;
 /// Tests with a listing. All are named.

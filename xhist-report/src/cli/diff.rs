@@ -14,7 +14,7 @@ use super::scan_progress;
 use super::values::ValueArgs;
 use crate::budget::Weight;
 use crate::diff::{self, DiffLook, Input, Side, ThreadChoice};
-use crate::suspects::{NearestError, nearest_passed};
+use crate::suspects::{NearestError, NearestTest, nearest_passed};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::runs::HistoryPlace;
@@ -135,13 +135,14 @@ impl DiffArgs {
             let why = "is standard input, which can be only one of the two";
             return Err(UsageError::Source { name: "-".to_owned(), why });
         }
-        self.run_two(&self.good, bad, out, notes)
+        self.run_two((&self.good, bad), None, out, notes)
     }
 
+    /// Compares two histories, or those of a failed test and the passed one most like it.
     fn run_two(
         &self,
-        good: &OsString,
-        bad: &OsString,
+        (good, bad): (&OsString, &OsString),
+        nearest: Option<&NearestTest>,
         out: &mut dyn Write,
         notes: &mut Notes<'_>,
     ) -> Result<ExitCode, UsageError> {
@@ -149,7 +150,10 @@ impl DiffArgs {
         let options = (self.options(&opened.0, Side::Good), self.options(&opened.1, Side::Bad));
         let good = input(Side::Good, good, &opened.0, &options.0);
         let bad = input(Side::Bad, bad, &opened.1, &options.1);
-        Ok(diff::run(&good, &bad, self.look(), out, notes))
+        Ok(match nearest {
+            Some(nearest) => diff::run_nearest(nearest, (&good, &bad), self.look(), out, notes),
+            None => diff::run(&good, &bad, self.look(), out, notes),
+        })
     }
 
     /// Compares a failed test with the passed test most like it.
@@ -185,8 +189,8 @@ impl DiffArgs {
         notes.note(format_args!("GOOD is {}, the passed test most like {}", nearest.passed, nearest.failed));
         let good = name(&nearest.passed);
         match has_history(&nearest.passed) {
-            true => self.run_two(&good, &name(&nearest.failed), out, notes),
-            false => Ok(diff::print_nearest(&nearest, self.look(), out, notes)),
+            true => self.run_two((&good, &name(&nearest.failed)), Some(&nearest), out, notes),
+            false => Ok(diff::print_nearest(&nearest, self.look().json, out, notes)),
         }
     }
 

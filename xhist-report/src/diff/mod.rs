@@ -20,5 +20,5 @@ mod values;
 
 pub use align::Side;
 pub use nearest::print_nearest;
-pub use run::{DiffLook, run};
+pub use run::{DiffLook, run, run_nearest};
 pub use sides::{Input, ThreadChoice};

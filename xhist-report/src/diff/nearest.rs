@@ -4,7 +4,6 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use super::DiffLook;
 use crate::suspects::{NearestTest, RanLine};
 use xhist_history::ExitCode;
 use xhist_history::model::count;
@@ -18,19 +17,43 @@ enum NearestLine<'a> {
     End { same: bool, complete: bool },
 }
 
-/// Prints what only one of the two ran. The history of the passed test is gone, which is a loss.
+/// Why only what the tests ran is compared.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WhyNotAligned {
+    /// The history of the passed test is gone.
+    Gone,
+    /// What is left of the two histories has no point in common.
+    Apart,
+}
+
+/// Prints what only one of the two ran, because the history of the passed test is gone.
 pub fn print_nearest(
     nearest: &NearestTest,
-    look: DiffLook,
+    json: bool,
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
 ) -> ExitCode {
-    notes.loss(format_args!(
-        "the history of {} (GOOD) is gone, because its ring was used again: what it ran is known, and not in which order",
-        nearest.passed
-    ));
-    let written = if look.json { write_json(nearest, out) } else { write_text(nearest, out) };
-    outcome(written.and_then(|()| out.flush()), notes)
+    outcome(write_nearest(nearest, WhyNotAligned::Gone, json, out, notes), notes)
+}
+
+/// Writes what only one of the two ran. That its order is not known is a loss.
+pub fn write_nearest(
+    nearest: &NearestTest,
+    why: WhyNotAligned,
+    json: bool,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> io::Result<()> {
+    let passed = &nearest.passed;
+    match why {
+        WhyNotAligned::Gone => notes.loss(format_args!(
+            "the history of {passed} (GOOD) is gone, because its ring was used again: what it ran is known, and not in which order"
+        )),
+        WhyNotAligned::Apart => notes.loss(format_args!(
+            "the histories of both have no point in common: what only one of them ran follows, by their spectra"
+        )),
+    }
+    if json { write_json(nearest, out) } else { write_text(nearest, out) }.and_then(|()| out.flush())
 }
 
 fn write_text(nearest: &NearestTest, out: &mut dyn Write) -> io::Result<()> {

@@ -6,10 +6,12 @@ use super::compare::{Comparison, compare};
 use super::error::DiffError;
 use super::json::JsonWriter;
 use super::named::NamedSites;
+use super::nearest::{WhyNotAligned, write_nearest};
 use super::program::ComparedProgram;
 use super::sides::{Input, SideRings};
 use super::text::TextWriter;
 use super::values::value_differences;
+use crate::suspects::NearestTest;
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring};
@@ -35,7 +37,23 @@ pub fn run(
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
 ) -> ExitCode {
-    match try_run(good, bad, look, out, notes) {
+    finished(try_run(good, bad, None, look, out, notes), notes)
+}
+
+/// Compares a failed test with the passed one most like it. If their histories have no point in common, what only one of them
+/// ran is printed.
+pub fn run_nearest(
+    nearest: &NearestTest,
+    (good, bad): (&Input<'_>, &Input<'_>),
+    look: DiffLook,
+    out: &mut dyn Write,
+    notes: &mut Notes<'_>,
+) -> ExitCode {
+    finished(try_run(good, bad, Some(nearest), look, out, notes), notes)
+}
+
+fn finished(done: Result<io::Result<()>, DiffError>, notes: &mut Notes<'_>) -> ExitCode {
+    match done {
         Ok(written) => outcome(written, notes),
         Err(error) => {
             notes.error(format_args!("{error}"));
@@ -48,6 +66,7 @@ pub fn run(
 fn try_run(
     good: &Input<'_>,
     bad: &Input<'_>,
+    nearest: Option<&NearestTest>,
     look: DiffLook,
     out: &mut dyn Write,
     notes: &mut Notes<'_>,
@@ -64,7 +83,11 @@ fn try_run(
     if program.is_empty() {
         return Err(DiffError::NoMap(good_rings.map_hash));
     }
-    let mut comparison = compare(&program, &good_rings, &bad_rings, notes)?;
+    let compared = compare(&program, &good_rings, &bad_rings, notes);
+    if let Some(nearest) = nearest.filter(|_| are_apart(&compared)) {
+        return Ok(write_nearest(nearest, WhyNotAligned::Apart, look.json, out, notes));
+    }
+    let mut comparison = compared?;
     let whole = comparison.threads.iter().filter(|pair| pair.cut == (false, false));
     let whole = whole.map(|pair| (pair.names.clone(), pair.rings));
     comparison.values = value_differences((good, bad), (&good_rings, &bad_rings), whole, names, notes);
@@ -72,6 +95,16 @@ fn try_run(
     let code = write(&comparison, good, bad, good_rings.map_hash, look, named, out, notes);
     named.report_changed(notes);
     Ok(code)
+}
+
+/// Whether no thread has a point in common with its counterpart.
+fn are_apart(compared: &Result<Comparison, DiffError>) -> bool {
+    match compared {
+        Ok(comparison) => {
+            !comparison.threads.is_empty() && comparison.threads.iter().all(|pair| pair.is_apart)
+        }
+        Err(error) => matches!(error, DiffError::OtherProgram),
+    }
 }
 
 fn load_maps(input: &Input<'_>, hash: u64, notes: &mut Notes<'_>) -> Result<Maps, DiffError> {

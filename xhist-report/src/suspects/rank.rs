@@ -429,7 +429,10 @@ mod tests {
 
     fn ranked(tests: &[Test]) -> Ranking {
         let failed: Vec<usize> = (0..tests.len()).filter(|test| tests[*test].failed).collect();
-        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence { weight: 0.5, is_check: false })
+        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence {
+            weight: 0.5,
+            is_check: false,
+        })
     }
 
     fn suspects(tests: &[Test]) -> Vec<u32> {

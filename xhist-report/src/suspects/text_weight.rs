@@ -60,9 +60,9 @@ pub fn only_reads(lines: &mut dyn Iterator<Item = String>) -> bool {
     }
     let is_part = |char: char| char.is_alphanumeric() || char == '_';
     let mut words = signature.match_indices("self").map(|(at, word)| (at, at + word.len()));
-    let Some((at, _)) = words.find(|(at, end)| {
-        !signature[..*at].ends_with(is_part) && !signature[*end..].starts_with(is_part)
-    }) else {
+    let Some((at, _)) = words
+        .find(|(at, end)| !signature[..*at].ends_with(is_part) && !signature[*end..].starts_with(is_part))
+    else {
         return false;
     };
     let before = signature[..at].trim_end();

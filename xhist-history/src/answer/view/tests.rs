@@ -1,0 +1,111 @@
+//! What is chosen of small histories.
+
+use super::super::tests::ran;
+use super::*;
+use crate::model::Names;
+
+/// What is shown of a function that calls itself, at lines 2 to 4.
+fn recursive(rounds: usize, lines: usize) -> Vec<String> {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"let","fn":"f"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f","calls":"f"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    for line in (0..rounds).flat_map(|_| 2..=4) {
+        activations.take(&names, ran(1, line));
+    }
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+        RowKind::Open(calls, _) => format!("{calls} open"),
+        other => format!("{other:?}"),
+    };
+    rows(&activations, &code, Wanted { lines, suspects: &[] }).iter().map(shown).collect()
+}
+
+#[test]
+fn a_recursion_is_its_first_and_its_last_round() {
+    assert_eq!(recursive(1000, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
+}
+
+/// What is shown of `f`, which calls `g` and then runs 69 other lines.
+fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+    shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
+}
+
+/// What is shown of `f`, whose lines 20 and 21 call `g`, when these lines ran.
+fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+    let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":99}
+{"fn":1,"path":"f","at":"1:1","end":"90:2"}
+{"fn":1,"path":"g","at":"91:1","end":"99:2"}
+"#
+    .to_owned();
+    for line in (2..90).chain(92..99) {
+        let (of, calls) = (if line < 90 { "f" } else { "g" }, if matches!(line, 20 | 21) { "g" } else { "" });
+        map.push_str(&format!(
+            "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"{of}\",\
+             \"calls\":\"{calls}\"}}\n"
+        ));
+    }
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    ran_lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
+    let suspects =
+        suspects.iter().map(|(line, rank)| SuspectLine { map_hash: 0, file: 1, line: *line, rank: *rank });
+    let suspects: Vec<SuspectLine> = suspects.collect();
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => {
+            let rank = row.rank.map_or(String::new(), |rank| format!("<{rank}"));
+            let inside = if row.inside > 0 { format!("({})", row.inside) } else { String::new() };
+            format!("{}{}{inside}{rank}", " ".repeat(row.depth), code.place(*statement).1.line)
+        }
+        RowKind::Earlier(_, statements, _) => format!("{}+{statements}", " ".repeat(row.depth)),
+        RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
+        other => format!("{other:?}"),
+    };
+    rows(&activations, &code, Wanted { lines, suspects: &suspects }).iter().map(shown).collect()
+}
+
+#[test]
+fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
+    assert_eq!(far(&[], 4), ["+94", "89"]);
+    let around = ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
+    assert_eq!(far(&[(94, 1)], 11), around);
+    // The first rank may take all lines, another one only some of them.
+    assert_eq!(far(&[(94, 1), (40, 4)], 11), around);
+    assert!(far(&[(94, 1), (40, 4)], 30).contains(&"40<4".to_owned()));
+}
+
+#[test]
+fn no_fold_hides_the_first_suspects() {
+    let alone = ["+18", "20", " +2", " 94<1", " 4+", "+66", "87", "88", "89"];
+    assert_eq!(far(&[(94, 1)], 9), alone, "without room for what is around");
+    assert!(far(&[(94, 1), (40, 2)], 9).contains(&"40<2".to_owned()));
+    assert!(!far(&[(94, 1), (40, 4)], 9).contains(&"40<4".to_owned()));
+    assert_eq!(far(&[(94, 1)], 1), ["+94", "89"], "it does not fit");
+}
+
+#[test]
+fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() {
+    let of_g = 92..99;
+    let lines: Vec<u16> = [2, 3, 20].into_iter().chain(of_g.clone()).chain([21]).chain(of_g).collect();
+    let opened = [" 92", " 93", " 94", " 95", " 96", " 97", " 98"];
+    assert_eq!(shown(&lines, &[(1, 1)], 30), [&["2", "3", "20(7)", "21"][..], &opened].concat());
+    assert_eq!(shown(&lines, &[(94, 1)], 30).iter().filter(|row| **row == " 94<1").count(), 1);
+    let without = shown(&lines, &[], 30);
+    assert!(!without.contains(&"20(7)".to_owned()), "no suspects, no outline: {without:?}");
+}
+
+#[test]
+fn never_more_lines_than_wanted_and_always_the_last_one() {
+    for (rounds, wanted) in [(1, 8), (5, 8), (40, 12), (3, 30)] {
+        let shown = recursive(rounds, wanted);
+        assert!(shown.len() <= wanted && shown.last().is_some_and(|last| last == "4"), "{shown:?}");
+    }
+}
