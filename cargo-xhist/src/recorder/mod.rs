@@ -206,7 +206,9 @@ pub(crate) fn compile(args: &[OsString]) -> ExitCode {
             kept.push(arg);
         }
     }
-    if !args.contains(&lints[0]) {
+    // Cargo also asks which crate types the target has, and learns those that it has not from warnings.
+    let asks = args.iter().any(|arg| arg.to_string_lossy().starts_with("--print"));
+    if !asks && !args.contains(&lints[0]) {
         kept.extend(&lints);
     }
     let error = Command::new(rustc).args(kept).exec();

@@ -458,7 +458,13 @@ impl View<'_> {
                     }) = drawn.rows.last_mut()
                         && (line(*other), *before) == (line(*statement), depth)
                     {
-                        *known = times.max(*own).max(*known);
+                        let times = times.max(*own);
+                        // The same statement again: the calls between are not opened.
+                        *known = if *other == *statement {
+                            known.saturating_add(times)
+                        } else {
+                            times.max(*known)
+                        };
                         runs.push(*since);
                         continue;
                     }
@@ -477,8 +483,8 @@ impl View<'_> {
                 CallContent::Counted(statements) => {
                     drawn.push(depth, 1, RowKind::Earlier(None, *statements, Vec::new()))
                 }
-                CallContent::Call(call) if is_outline && self.is_folded(call) && drawn.count(call, depth) => {
-                }
+                CallContent::Call(call)
+                    if is_outline && self.is_folded(call) && drawn.count(call, depth, times) => {}
                 CallContent::Call(call) => self.call(call, depth, times, drawn),
             }
         }
@@ -549,10 +555,10 @@ impl Drawn {
     }
 
     /// Counts a call beside the statement that made it; false if that has no line.
-    fn count(&mut self, call: &FoldedCall, depth: usize) -> bool {
+    fn count(&mut self, call: &FoldedCall, depth: usize, times: u64) -> bool {
         let row = self.rows.last_mut().filter(|row| row.depth == depth);
         let Some(row) = row.filter(|row| matches!(row.kind, RowKind::Statement(_))) else { return false };
-        row.inside = row.inside.saturating_add(call.statements);
+        row.inside = row.inside.saturating_add(call.statements.saturating_mul(times));
         true
     }
 
