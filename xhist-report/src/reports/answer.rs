@@ -18,7 +18,7 @@ use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Want
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, values_line};
+use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line};
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
@@ -53,6 +53,8 @@ pub struct AnswerReport<'o> {
     tasks: TaskTracker,
     locks: LockWaits,
     log: LogLines,
+    /// Whether all items of a ring are printed texts, by its number.
+    only_prints: HashMap<usize, bool>,
     /// Items so far.
     items: u64,
 }
@@ -80,6 +82,7 @@ impl<'o> AnswerReport<'o> {
             tasks: TaskTracker::new(&options.read),
             locks: LockWaits::new(&options.read),
             log: LogLines::default(),
+            only_prints: HashMap::new(),
             items: 0,
         }
     }
@@ -111,8 +114,12 @@ impl<'o> AnswerReport<'o> {
         if failed > 0 && !is_dead && context.options.rings.is_empty() {
             threads.truncate(failed);
         }
-        let is_shown = |ring: &&Ring| !threads.iter().any(|thread| thread.ring.number == ring.number);
-        let others = self.rings.iter().filter(is_shown).cloned().collect();
+        // A thread that only printed, such as a watchdog that is not recorded, has no statements to show.
+        let is_other = |ring: &&Ring| {
+            !threads.iter().any(|thread| thread.ring.number == ring.number)
+                && self.only_prints.get(&ring.number) != Some(&true)
+        };
+        let others = self.rings.iter().filter(is_other).cloned().collect();
         (threads, others)
     }
 
@@ -267,6 +274,7 @@ impl Report for AnswerReport<'_> {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
             self.log.take(ring, item);
+            *self.only_prints.entry(ring.number).or_insert(true) &= matches!(item.what, What::Output(..));
             if self.candidates.contains(&ring.number) {
                 let tail = self.tails.entry(ring.number).or_default();
                 tail.gap(&event.gap);
