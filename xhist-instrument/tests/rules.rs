@@ -29,9 +29,15 @@ fn with_calls(text: &str) -> String {
 #[test]
 fn items_at_the_head_of_a_crate_are_removed_again() {
     let item = qs_core::inserted::RECORD_OUTPUT;
-    for text in
-        ["mod a;\n", "//! About.\n#![allow(x)]\n\n#[cfg(a)]\nmod a;\n", "#!/bin/x\nfn main() { a() }\n"]
-    {
+    for text in [
+        "mod a;\n",
+        "\nuse a::b;\n",
+        "\n\n// Here.\nuse a::b;\n",
+        "#![allow(x)]\n\n/// What it is.\nmod a;\n",
+        "//! About.\n#![allow(x)]\n\n#[cfg(a)]\nmod a;\n",
+        "#!/bin/x\nfn main() { a() }\n",
+        "#!/bin/x\n\nfn main() { a() }\n",
+    ] {
         for gives_recorder in [false, true] {
             let options = Options::default();
             let mut analysis = analyze(text.as_bytes(), &options).expect("it parses");

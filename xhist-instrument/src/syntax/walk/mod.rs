@@ -295,7 +295,10 @@ impl Walker<'_> {
         // The code starts before the newline of a shebang.
         let newline = code.find('\n').filter(|_| head.contains("#!"));
         let start = head.len() + newline.map_or(0, |newline| newline + 1);
-        (!file.items.is_empty()).then(|| self.after_inner(start, &file.attrs))
+        let at = self.after_inner(start, &file.attrs);
+        // An item alone in a line would look like one that a formatter moved there.
+        let blank = self.code.text[at..].len() - self.code.text[at..].trim_start().len();
+        (!file.items.is_empty()).then_some(at + blank)
     }
 
     /// Offset after the opening brace and the inner attributes.
