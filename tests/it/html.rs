@@ -20,6 +20,7 @@ const BROWSER: &[Need] = &[Need::Browser];
 
 pub const CASES: &[Case] = &[
     Case::needing("a_bug_is_found_by_stepping_back", BROWSER, steps),
+    Case::needing("where_the_values_of_a_failure_come_from_is_shown", BROWSER, origins),
     Case::needing("texts_are_found_in_both_directions", BROWSER, || on_meter("search")),
     Case::needing("the_time_line_shows_calls_and_moves_the_position", BROWSER, || on_meter("timeline")),
     Case::needing("a_link_leads_to_a_moment", BROWSER, || on_meter("link")),
@@ -77,6 +78,14 @@ fn steps() {
     let last = numbers.max().expect("entries").to_string();
     let line = |text: &str| line_of(&tree.join("src/meter.rs"), text).to_string();
     browse("steps", page, &[&last, &line("self.count = 0"), &line("self.sum / self.count")]);
+}
+
+fn origins() {
+    let tree = Tree::copy_of(&repository().join("samples/meter"));
+    cargo(tree.path()).args("xhist run -q --values **").done().expect(101);
+    let page = tree.join("meter.html");
+    report(tree.path()).args("page --output").arg(&page).arg("last").succeed();
+    browse("origins", &page, &[]);
 }
 
 /// Writes the page of a recording.

@@ -119,6 +119,7 @@ class WholePane {
     const frame = recording.stackAt(app.at)[app.frame], values = frame ? recording.variables(frame.call, app.at) : [];
     const names = new Set(values.map((value) => recording.texts[recording.value_name[value]]));
     const known = app.at === recording.opening ? origins.filter((origin) => names.size === 0 || names.has(origin.name)) : [];
+    if (app.at === recording.opening && names.size === 0) return app.say("No value of this call is recorded; with --values they are");
     if (known.length === 0) {
       const name = [...names][0] ?? "NAME";
       return app.say(`The page has the origins where it opened (x). Here: cargo xhist origin ${name}@${recording.number(app.at)}`);
