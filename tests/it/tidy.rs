@@ -197,7 +197,7 @@ const SHARED_NAMES: &[SharedName] = &[
     },
     SharedName {
         part: "xhist-rt",
-        names: &["Backtrace", "KeptPages", "Pages", "RingFile"],
+        names: &["Backtrace", "FileNumber", "KeptPages", "Pages", "RingFile"],
         reason: "one for each system; only one of them is compiled",
     },
     SharedName {
