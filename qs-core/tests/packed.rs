@@ -7,7 +7,7 @@ use qs_core::record::packed::{
     MAX_DATA, MAX_HEADER, PAGES, Page, Steps, WINDOW, code, digits, payload_head, step,
 };
 use qs_core::record::value::RecordedValue;
-use qs_core::record::{RECORD_BASE, Statement, ids};
+use qs_core::record::{RECORD_BASE, Statement, TaskMark, TaskStep, ids};
 use qs_core::ring::{
     BARE_HEADER_LEN, BYTE_ORDER_MARK, Flags, Folded, Header, Item, LAYOUT_VERSION, MAGIC, Reader, Repetition,
     Shown, State, check_word, find, frame_room,
@@ -195,11 +195,6 @@ fn collect(reader: &mut Reader<'_>) -> Items {
                 items.statements.push(statement);
                 items.stamps.push(stamp);
             }
-            // A file id that marks of tasks have.
-            Item::Task(mark, stamp) => {
-                items.statements.push(mark.statement());
-                items.stamps.push(stamp);
-            }
             Item::Value(found, stamp) if found == value((found.number - 1) as u16) => {
                 items.statements.push(Statement { file: VALUES, line: (found.number - 1) as u16 });
                 items.stamps.push(stamp);
@@ -215,6 +210,8 @@ fn statements() -> impl Strategy<Value = Vec<Statement>> {
     // Mostly near each other, as in a program.
     let near = (0u16..4, 0u16..400).prop_map(|(file, line)| Statement { file, line });
     let far = any::<u32>().prop_map(Statement::from_word);
+    // Marks of tasks are no statements.
+    let far = far.prop_filter("a source file", |far| !TaskMark::FILES.contains(&far.file));
     let values = (0u16..300).prop_map(|line| Statement { file: VALUES, line });
     vec(prop_oneof![8 => near, 1 => far, 2 => values], 1..2000)
 }
@@ -225,6 +222,25 @@ fn read_on(image: &[u8], from: &mut u64, shown: &mut Shown) -> Items {
     let items = collect(&mut reader);
     (*from, *shown) = (reader.resume_from(), reader.shown());
     items
+}
+
+#[test]
+fn a_mark_of_a_task_is_between_its_statements() {
+    let mark = TaskMark { step: TaskStep::Enter, task: 77 };
+    let near = [Statement { file: 1, line: 7 }, Statement { file: 1, line: 8 }];
+    let mut model = Model::new(1 << 12);
+    [near[0], mark.statement(), near[1]].iter().for_each(|statement| model.statement(0, *statement));
+    let image = model.image();
+    let mut reader = Reader::new(Header::parse(&image).expect("a header"), &image);
+    let mut found = Vec::new();
+    while let Some(item) = reader.next() {
+        found.push(match item {
+            Item::Statement(statement, _) => (statement, None),
+            Item::Task(mark, _) => (mark.statement(), Some(mark)),
+            other => panic!("{other:?}"),
+        });
+    }
+    assert_eq!(found, [(near[0], None), (mark.statement(), Some(mark)), (near[1], None)]);
 }
 
 proptest! {

@@ -156,7 +156,9 @@ fn trace_events() {
     let class = trace::Class::Profile { opcode: TIMER, data: 0 };
     trace::event(&trace::Event { class, args: &[], buffer: None });
     let _: trace::Opcodes = trace::opcodes();
-    let _ = (trace::is_logged(), trace::is_profiled(TIMER));
+    trace::set_severities(&[Severity::Sw0]);
+    let _ = (trace::is_logged(), trace::is_wanted(Severity::Sw0), trace::is_profiled(TIMER));
+    let _ = trace::add_logger(trace::to_ring);
     trace::disable(..);
     trace::set_logger(None);
 }

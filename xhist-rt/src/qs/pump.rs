@@ -19,7 +19,7 @@ const PIECE: usize = 32;
 /// impl Callbacks for Application {}
 ///
 /// let mut pump = Pump::<128>::new();
-/// let mut sent = Vec::new();
+/// let mut sent = Vec::<u8>::new();
 /// let write = |bytes: &[u8]| {
 ///     sent.extend(bytes);
 ///     bytes.len()
