@@ -315,10 +315,7 @@ fn documentation() {
         let tree = Tree::copy_of(&repository().join("tests/fixtures/many"));
         tree.replace("Cargo.toml", "2021", edition);
         cargo(tree.path()).args("generate-lockfile --quiet").succeed();
-        // With the recorder that is there.
-        let target = many().join("target");
-        let run = cargo(tree.path()).args("xhist test --quiet --doc --target-dir").arg(target);
-        let done = run.done().expect(101);
+        let done = cargo(tree.path()).args("xhist test --quiet --doc").done().expect(101);
         let line = line_of(&tree.join("src/lib.rs"), "/// assert_eq!(many::twice_next(2), 5);") - 1;
         let name = format!("xhist: documentation test src/lib.rs - twice_next (line {line}) failed\n");
         done.check(message_of(&done).contains(&name), &name);
