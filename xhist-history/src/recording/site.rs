@@ -63,3 +63,10 @@ pub struct RecordedSite {
     /// Its call may end behind it without another statement.
     pub may_end: bool,
 }
+
+impl RecordedSite {
+    /// Whether it has text in a line.
+    pub fn has_line(&self, line: u32) -> bool {
+        (self.line..=self.end_line).contains(&line)
+    }
+}

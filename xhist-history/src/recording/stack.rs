@@ -81,7 +81,7 @@ impl Recording {
             });
         let is_there = |frame: &&StackFrame| {
             let site = frame.site.and_then(|site| self.site(site));
-            site.is_some_and(|site| line.is_some_and(|line| (site.line..=site.end_line).contains(&line)))
+            site.is_some_and(|site| line.is_some_and(|line| site.has_line(line)))
         };
         frames.iter().find(is_there).or(frames.first()).copied()
     }
@@ -113,7 +113,7 @@ impl Recording {
     fn has_place(&self, site: &RecordedSite, CodePlace { path, line }: &CodePlace) -> bool {
         let is_same =
             |file: &RecordedFile| file.built.ends_with(path) || Path::new(path).ends_with(&file.path);
-        (site.line..=site.end_line).contains(line) && self.files.get(site.file as usize).is_some_and(is_same)
+        site.has_line(*line) && self.files.get(site.file as usize).is_some_and(is_same)
     }
 
     /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async

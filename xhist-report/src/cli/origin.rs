@@ -116,8 +116,8 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
 
 /// The origin of `left`, `right` or `condition` of a failed assertion, as `why` names them.
 fn side(recording: &Recording, name: &str, step: StepId) -> Option<ValueOrigin> {
-    let sides = assertion_sides(recording, step).into_iter();
-    sides.filter(|(side, _)| *side == name).map(|(_, origin)| origin).next()
+    let mut sides = assertion_sides(recording, step).into_iter();
+    sides.find(|(side, _)| *side == name).map(|(_, origin)| origin)
 }
 
 /// The name and the number of `NAME@N`.

@@ -18,6 +18,7 @@ const FILES: [&str; 4] = ["-x", "--x", "-command", "--command"];
 fn command(runner: &[OsString], place: &RingPlace, file: &Path) -> Result<Vec<OsString>, String> {
     let (program, args) = runner.split_first().ok_or("there is no program")?;
     let target = commands(args)
+        .into_iter()
         .rfind(|line| ["target remote ", "target extended-remote "].iter().any(|word| line.starts_with(word)))
         .ok_or("the commands of gdb name no server (`target remote ...`)")?;
     let end = place.start + place.len as u64;
@@ -27,8 +28,8 @@ fn command(runner: &[OsString], place: &RingPlace, file: &Path) -> Result<Vec<Os
     Ok(command)
 }
 
-/// The commands that gdb gets, in any order.
-fn commands(args: &[OsString]) -> impl DoubleEndedIterator<Item = String> {
+/// The commands that gdb gets: those of its files, then those of its options.
+fn commands(args: &[OsString]) -> Vec<String> {
     let values = |names: &[&str]| -> Vec<String> {
         let found = options(args, names, &[]);
         let values = found.iter().filter(|word| !names.iter().any(|name| *word == name));
@@ -40,13 +41,9 @@ fn commands(args: &[OsString]) -> impl DoubleEndedIterator<Item = String> {
         };
         values.map(joined).collect()
     };
-    let files = values(&FILES);
-    let texts = files.iter().filter_map(|file| std::fs::read_to_string(file).ok());
-    let lines: Vec<String> =
-        texts.flat_map(|text| text.lines().map(String::from).collect::<Vec<_>>()).collect();
-    let lines = lines.into_iter().chain(values(&COMMANDS));
-    let lines: Vec<String> = lines.map(|line| line.trim().to_owned()).collect();
-    lines.into_iter()
+    let texts = values(&FILES).into_iter().filter_map(|file| std::fs::read_to_string(file).ok());
+    let lines = texts.flat_map(|text| text.lines().map(String::from).collect::<Vec<_>>());
+    lines.chain(values(&COMMANDS)).map(|line| line.trim().to_owned()).collect()
 }
 
 #[cfg(test)]
