@@ -321,4 +321,16 @@ mod tests {
             assert!(sizes.eq(expected.iter().copied()), "{}", letter as char);
         }
     }
+
+    #[test]
+    fn a_text_ends_at_its_first_zero() {
+        for len in 0..40 {
+            let text = &"\u{1}\u{80}abcd\u{7F}\u{100}".repeat(5)[..len / 10 * 10];
+            assert_eq!(up_to_zero(text), text.as_bytes());
+            for zero in 0..20 {
+                let whole = [text, &"x".repeat(zero), "\0", "y\0z"].concat();
+                assert_eq!(up_to_zero(&whole), &whole.as_bytes()[..text.len() + zero], "{whole:?}");
+            }
+        }
+    }
 }
