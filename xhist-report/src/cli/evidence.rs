@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::diff::DiffArgs;
 use super::values::ValueArgs;
-use crate::suspects;
+use crate::causes::suspects;
 use xhist_history::ReadOptions;
 use xhist_history::model::{count, visible};
 use xhist_history::notes::Notes;

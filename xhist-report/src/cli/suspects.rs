@@ -10,7 +10,7 @@ use super::error::UsageError;
 use super::pager::Pager;
 use super::report_args::NameArgs;
 use crate::budget::Weight;
-use crate::suspects::{self, SuspectFormat, SuspectOptions};
+use crate::causes::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::runs::{self, HistoryPlace};
@@ -95,7 +95,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         brief: args.brief,
         map: args.names.map.clone(),
         source_roots: args.names.source_roots.clone(),
-        program: args.names.values.programs(None).given,
+        program: args.names.values.program.clone(),
         redact: args.names.values.redact.clone(),
         budget: args.budget.budget(),
     };
