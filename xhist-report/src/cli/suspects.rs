@@ -13,6 +13,7 @@ use crate::budget::Weight;
 use crate::causes::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
+use xhist_history::runs::record::run_directory;
 use xhist_history::runs::{self, HistoryPlace};
 
 const AFTER_HELP: &str = "\
@@ -84,7 +85,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         return Err(UsageError::NoRun(run));
     }
     let options = SuspectOptions {
-        directory: suspects::run_directory(&run),
+        directory: run_directory(&run),
         format: match args.format {
             FormatName::Text => SuspectFormat::Text,
             FormatName::Json => SuspectFormat::Json,
