@@ -109,7 +109,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-report/src/causes/order", &[]),
     ("xhist-report/src/format", &["budget"]),
     ("xhist-report/src/format/entries", &[]),
-    ("xhist-report/src/dap", &[]),
+    ("xhist-report/src/dap", &["budget", "query"]),
     ("xhist-report/src/view", &["interrupt", "query"]),
     ("xhist-report/src/reports", &["budget", "causes/order", "format", "interrupt", "options", "qspy"]),
 ];

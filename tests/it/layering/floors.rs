@@ -103,10 +103,10 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["budget", "dap", "interrupt.rs", "mcp", "qspy"],
+            &["budget", "interrupt.rs", "mcp", "qspy"],
             &["format"],
             &["causes", "query"],
-            &["options.rs", "pack", "view"],
+            &["dap", "options.rs", "pack", "view"],
             &["reports"],
             &["live"],
             &["cli", "lib.rs"],
