@@ -55,10 +55,15 @@ pub fn command(words: impl AsRef<str>) -> String {
 /// The variable of a command that the server for agents starts.
 pub const SERVER: &str = "XHIST_SERVER";
 
+/// Whether the server for agents started this command: its answers name tools to call, and no commands to type.
+pub fn is_server() -> bool {
+    std::env::var_os(SERVER).is_some()
+}
+
 /// A command that the server for agents has as a tool of this name, with its arguments in their order: each has a name there.
 /// In an answer of the server it is the call of that tool.
 pub fn tool((words, tool): (&str, &str), arguments: &[(&str, &str)]) -> String {
-    if std::env::var_os(SERVER).is_none() {
+    if !is_server() {
         let arguments: String = arguments.iter().map(|(_, word)| format!(" {}", quoted(word))).collect();
         return command(format!("{words}{arguments}"));
     }

@@ -2,41 +2,36 @@
 //!
 //! ## Inside
 //!
-//! [`xhist_history`] reads sources to events. `reports` are made of them, in the look of a [`mod@format`]; `run` picks the report.
-//! `link`, `live`, `send` and `qspy` are for targets that run. [`cli`] adds a command line.
+//! [`xhist_history`] reads sources to events. `reports` are made of them, in the look of a [`mod@format`]. Other rooms ask a whole
+//! recording: `query`, `causes`, and `view` and `dap` to step through it. `live` and `qspy` are for targets that run. [`cli`] adds a
+//! command line.
 
 #![deny(unsafe_code)]
 
 mod budget;
+mod causes;
 pub mod cli;
 mod dap;
-mod diff;
-mod entries;
 pub mod format;
 mod interrupt;
-mod link;
 mod live;
 mod mcp;
 mod options;
-mod order;
-mod origin;
 mod pack;
 mod qspy;
 mod query;
 mod reports;
-mod run;
-mod send;
-mod suspects;
 mod view;
 
 use std::io::Write;
 
+use causes::diff;
 use xhist_history::notes::Notes;
 use xhist_history::recording::SharedRecording;
 use xhist_history::{ExitCode, ReadOptions};
 
-pub use entries::ReportKind;
 pub use format::Layout;
+pub use format::ReportKind;
 pub use options::Options;
 pub use qspy::{DictionaryFile, QsOptions};
 
@@ -50,7 +45,7 @@ pub use qspy::{DictionaryFile, QsOptions};
 /// assert_eq!(code, xhist_history::ExitCode::NothingFound);
 /// ```
 pub fn report(image: &[u8], options: &Options, out: &mut dyn Write, notes: &mut dyn Write) -> ExitCode {
-    run::report(image, options, out, &mut Notes::new(notes))
+    reports::report(image, options, out, &mut Notes::new(notes))
 }
 
 /// Answers messages of the Debug Adapter Protocol about a recording, as `xhist-report dap` does. Any bytes are fine: a message that

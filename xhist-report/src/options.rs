@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 
 use crate::budget::Budget;
-use crate::entries::{ReportKind, SharedAnswer};
+use crate::causes::order::Rule;
+use crate::format::ReportKind;
+use crate::format::entries::SharedAnswer;
 use crate::format::{Budgeted, FORMATS, Format, FormatRow, Layout};
-use crate::order::Rule;
 use crate::qspy::QsOptions;
 use xhist_history::model::SuspectLine;
 use xhist_history::recording::{RunEvidence, SharedRecording};

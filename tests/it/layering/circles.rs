@@ -81,6 +81,8 @@ pub fn every_path_is_resolved() {
         ),
         ("f.rs", "pub use crate::a; mod here { use self::super::super::b::B; }"),
         ("other.rs", "pub const G: u8 = 1; pub fn core() -> u8 { core::cmp::max(1, 2) }"),
+        // The compiler never reads it: `g` has a path.
+        ("g.rs", "fn g() { crate::a::f() }"),
     ];
     for (name, text) in files {
         let path = folder.path().join(name);

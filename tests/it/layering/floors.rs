@@ -103,12 +103,12 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-report",
         &[
-            &["budget", "dap", "entries", "interrupt.rs", "link", "mcp", "order", "origin", "qspy"],
-            &["format", "suspects"],
-            &["diff", "options.rs", "pack", "query"],
-            &["view"],
-            &["live", "reports"],
-            &["run.rs", "send"],
+            &["budget", "interrupt.rs", "mcp", "qspy"],
+            &["format"],
+            &["causes", "query"],
+            &["dap", "options.rs", "pack", "view"],
+            &["reports"],
+            &["live"],
             &["cli", "lib.rs"],
         ],
     ),

@@ -1,4 +1,4 @@
-//! The structure of a checkout in numbers, this one's or an older one's: sizes, import circles, floors, shared type names,
+//! The structure of a checkout in numbers, this one's or an older one's: sizes, rooms, import circles, floors, shared type names,
 //! and how many files each of three walks goes through.
 //!
 //! ```sh
@@ -45,15 +45,16 @@ fn main() -> ExitCode {
 
 fn print_crates(checkout: &Path) {
     println!(
-        "{:17} {:>5} {:>6} {:>8} {:>7} {:>7} {:>6} {:>12}  longest file, longest function",
-        "crate", "files", "code", "comments", "circles", "largest", "floors", "shared names"
+        "{:17} {:>5} {:>5} {:>6} {:>8} {:>7} {:>7} {:>6} {:>12}  longest file, longest function",
+        "crate", "rooms", "files", "code", "comments", "circles", "largest", "floors", "shared names"
     );
     for name in CRATES {
         let of = CrateMeasures::of(checkout, name);
         let (lines, file) = &of.longest_file;
         let function = &of.longest_function;
         println!(
-            "{name:17} {:>5} {:>6} {:>8} {:>7} {:>7} {:>6} {:>12}  {} {lines}, {} {}",
+            "{name:17} {:>5} {:>5} {:>6} {:>8} {:>7} {:>7} {:>6} {:>12}  {} {lines}, {} {}",
+            of.rooms,
             of.files,
             of.code,
             of.comments,

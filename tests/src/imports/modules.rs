@@ -109,7 +109,9 @@ impl Modules {
                 let named = paths(&child.attrs).into_iter().map(|path| beside.join(path));
                 let named = named.map(|path| (path.clone(), path.parent().expect("a folder").to_owned()));
                 let usual = [folder.join(format!("{name}.rs")), inside.join("mod.rs")];
-                let usual = usual.into_iter().map(|path| (path, inside.clone()));
+                // A `cfg_attr` may not hold. Otherwise the compiler looks at the named place only.
+                let is_usual = !has(&child.attrs, "path");
+                let usual = usual.into_iter().filter(|_| is_usual).map(|path| (path, inside.clone()));
                 let files: Vec<_> = named.chain(usual).filter(|(file, _)| file.is_file()).collect();
                 assert!(!files.is_empty(), "{}: no file for `mod {name}`", file.display());
                 let add = |(file, folder): &(PathBuf, PathBuf)| self.add_file(file, Some(parent), folder);

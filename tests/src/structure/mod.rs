@@ -1,10 +1,11 @@
-//! Measures of a checkout: size, import circles, floors and shared type names of each crate, and files on the walks.
+//! Measures of a checkout: size, rooms, import circles, floors and shared type names of each crate, and files on the walks.
 
 mod lines;
 mod names;
 mod walks;
 
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
@@ -21,6 +22,8 @@ pub const CRATES: [&str; 7] =
 
 /// What one crate measures, its unit tests left out.
 pub struct CrateMeasures {
+    /// Rooms: folders and files at the top of its sources.
+    pub rooms: usize,
     /// Source files.
     pub files: usize,
     /// Lines with code.
@@ -44,6 +47,7 @@ impl CrateMeasures {
     pub fn of(checkout: &Path, name: &str) -> CrateMeasures {
         let source = checkout.join(name).join("src");
         let mut measures = CrateMeasures {
+            rooms: 0,
             files: 0,
             code: 0,
             comments: 0,
@@ -53,7 +57,11 @@ impl CrateMeasures {
             longest_file: Default::default(),
             longest_function: LongFunction::default(),
         };
+        let mut rooms = BTreeSet::new();
         for file in product_files(&source) {
+            rooms.extend(
+                file.strip_prefix(&source).ok().and_then(|path| path.iter().next().map(ToOwned::to_owned)),
+            );
             let path = file.strip_prefix(checkout).expect("below the checkout").to_owned();
             let lines = FileLines::read(&file);
             measures.files += 1;
@@ -64,6 +72,9 @@ impl CrateMeasures {
                 measures.longest_function = lines.longest_function;
             }
         }
+        // The root of a program only calls the library.
+        rooms.remove(OsStr::new("main.rs"));
+        measures.rooms = rooms.len();
         let mut circles = BTreeSet::new();
         for (_, features) in BUILDS.iter().filter(|(crate_name, _)| *crate_name == name) {
             let arrows = Arrows::read(&source.join("lib.rs"), features);

@@ -61,7 +61,7 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize>
     };
     let has_line = |statement: ListedStatement| {
         let (known, span) = code.place(statement);
-        known == file && (span.line..=span.end_line).contains(&line)
+        known == file && span.has_line(line)
     };
     let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
     let begin = |at: usize| {
@@ -125,8 +125,7 @@ impl<'n> Files<'n> {
             return hole("", &shown).filter(|_| is_own);
         };
         let spans = names.statements(file).iter();
-        let around =
-            spans.filter(|span| (span.line..=span.end_line).contains(line)).max_by_key(|span| span.line);
+        let around = spans.filter(|span| span.has_line(*line)).max_by_key(|span| span.line);
         let skipped = names.skipped(file).filter(|skipped| (skipped.first..=skipped.last).contains(line));
         let skipped = skipped.max_by_key(|skipped| skipped.first);
         // The line of a statement is shown, but not the others of a macro's call.

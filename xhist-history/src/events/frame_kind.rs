@@ -1,9 +1,11 @@
-//! What a frame without statements is to a history.
+//! What a frame without statements is to a history, and the time stamps of what a ring holds.
 
 use qs_core::frame::Frame;
 use qs_core::record::{Empty, EventKind, Record, XhistRecord, trace};
+use qs_core::ring::{Header, Item, Reader};
 
 use crate::model;
+use crate::ring::Anchor;
 
 /// What a frame is to a history.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,4 +97,33 @@ pub fn marked(record: model::Record, kind: EventKind, value: u64) -> model::Reco
 fn trace_time(frame: &Frame<'_>) -> Option<u32> {
     let (time, elements) = frame.payload.split_first_chunk()?;
     trace::ParsedEvent::parse(frame.id, elements).map(|_| u32::from_le_bytes(*time))
+}
+
+/// The clock in full at the next stamp of a reader.
+pub fn next_time(mut reader: Reader<'_>) -> Option<u64> {
+    let header = *reader.header();
+    let mut anchor = Anchor::default();
+    while let Some(item) = reader.next() {
+        note_time(&item, &header, &mut anchor);
+    }
+    anchor.first(header.last_time)
+}
+
+/// Takes the stamp of an item, if it has one.
+pub fn note_time(item: &Item<'_>, header: &Header, anchor: &mut Anchor) {
+    let stamp = match item {
+        Item::Statement(_, stamp) | Item::Task(_, stamp) | Item::Value(_, stamp) => *stamp,
+        Item::Frame(frame) => match frame_kind(frame, header.record_base, header.time_width > 0) {
+            FrameKind::Until(full) => {
+                anchor.stamp(full as u32);
+                return anchor.fix(full);
+            }
+            FrameKind::Time(full) => return anchor.full(full),
+            kind => kind.stamp(),
+        },
+        _ => None,
+    };
+    if let Some(stamp) = stamp {
+        anchor.stamp(stamp);
+    }
 }

@@ -13,7 +13,6 @@ mod ring_events;
 mod ring_notes;
 mod ring_source;
 mod source;
-mod stamps;
 mod statements;
 mod stream_decoder;
 mod stream_source;

@@ -7,10 +7,9 @@ use qs_core::record::value::RecordedValue;
 use qs_core::record::words::head_len;
 use qs_core::ring::{self, Flags, Header, Reader, Shown};
 
-use super::frame_kind::{FrameKind, frame_kind};
+use super::frame_kind::{FrameKind, frame_kind, next_time};
 use super::records::{BuiltRecord, SharedRecords};
 use super::repetition::Expander;
-use super::stamps::next_time;
 use crate::model::{Gap, Item, What};
 use crate::ring::{Clock, RingSnapshot, add_missing};
 

@@ -2,10 +2,9 @@
 
 use qs_core::ring::{Item, Shown};
 
-use super::frame_kind::{FrameKind, frame_kind};
+use super::frame_kind::{FrameKind, frame_kind, note_time};
 use super::records::BuiltRecord;
 use super::ring_events::ring_expander;
-use super::stamps::note_time;
 use crate::ring::{Anchor, RingSnapshot};
 
 /// The result of a first pass.

@@ -22,6 +22,11 @@ pub struct Span {
 }
 
 impl Span {
+    /// Whether it has text in a line.
+    pub fn has_line(&self, line: u32) -> bool {
+        (self.line..=self.end_line).contains(&line)
+    }
+
     /// Whether another place lies in this one.
     pub fn contains(&self, inner: &Span) -> bool {
         (self.line, self.col) <= (inner.line, inner.col)

@@ -1,7 +1,5 @@
 //! Notes and losses, and what they mean for the exit code. The caller says where they go.
 
-mod exit_code;
-
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
 
@@ -9,12 +7,32 @@ use anstyle::{AnsiColor, Style};
 
 use crate::model::{Gap, visible};
 use crate::typed;
-pub use exit_code::ExitCode;
 
 /// Losses that are reported one by one.
 const MAX_LOSSES: u64 = 10;
 const ERROR: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default();
+
+/// How a run ended; the numbers are part of the interface.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum ExitCode {
+    /// Everything that was recorded and not yet overwritten was reported.
+    #[default]
+    Complete = 0,
+    /// Something was lost or damaged, or a map does not belong to the dump; stderr says what and where.
+    Incomplete = 1,
+    /// The arguments are wrong or a file cannot be read.
+    Usage = 2,
+    /// No ring was found, or no valid frame in any ring.
+    NothingFound = 3,
+}
+
+impl From<ExitCode> for std::process::ExitCode {
+    fn from(code: ExitCode) -> std::process::ExitCode {
+        std::process::ExitCode::from(code as u8)
+    }
+}
 
 /// Reports to people, and keeps what it means for the exit code.
 pub struct Notes<'w> {

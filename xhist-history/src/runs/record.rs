@@ -23,6 +23,12 @@ const MOST_RINGS: usize = 1000;
 /// Longest description. That of ten thousand tests has a few megabytes.
 const MAX_LEN: u64 = 64 << 20;
 
+/// The directory of the run that a path names: the path itself, or one above a ring file.
+pub fn run_directory(path: &Path) -> PathBuf {
+    let is_run = |directory: &&Path| directory.join(FILE).is_file();
+    path.ancestors().take(3).find(is_run).unwrap_or(path).to_owned()
+}
+
 /// The description of a run. Older ones lack some of it, newer ones may have more. All paths are of files in its directory, and
 /// are written as paths from there: names that lead out of it are ignored.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

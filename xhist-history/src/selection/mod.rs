@@ -14,7 +14,7 @@ mod places;
 mod thread;
 
 pub use known::known;
-pub use pattern::{Pattern, PatternError};
+pub use pattern::{Pattern, PatternError, line_range};
 pub use places::SelectedPlaces;
 pub use thread::ThreadPattern;
 

@@ -149,8 +149,8 @@ fn with_crate<'n>(root: &'n str, source: &'n SourceNames, function: Option<&'n s
     std::iter::once(vec![root]).chain(source.rust_path(function)).collect()
 }
 
-/// `7` or `7-9`.
-fn line_range(text: &str) -> Option<(u32, u32)> {
+/// Lines as a user types them: `7` or `7-9`.
+pub fn line_range(text: &str) -> Option<(u32, u32)> {
     let line = |text: &str| text.parse().ok().filter(|line| *line > 0);
     match text.split_once('-') {
         Some((first, last)) => line(first).zip(line(last)),

@@ -4,7 +4,6 @@ mod core;
 mod error;
 mod file;
 mod hex;
-mod holes;
 #[allow(unsafe_code, reason = "maps files, and handles the signal of a file that became shorter")]
 mod image;
 mod kept;

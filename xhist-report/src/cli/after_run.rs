@@ -6,7 +6,7 @@ use std::path::Path;
 use super::annotations;
 use super::answer::{self, Wanted};
 use super::values::ValueArgs;
-use crate::suspects;
+use crate::causes::suspects;
 use xhist_history::notes::Notes;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.

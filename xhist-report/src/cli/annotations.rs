@@ -8,12 +8,12 @@ use std::time::SystemTime;
 
 use super::error::UsageError;
 use super::values::ValueArgs;
-use crate::entries::ReportKind;
+use crate::causes::suspects;
 use crate::format;
+use crate::format::ReportKind;
 use crate::options::Options;
 use crate::reports::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures};
-use crate::run::report;
-use crate::suspects;
+use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
 use xhist_history::notes::{Notes, outcome};

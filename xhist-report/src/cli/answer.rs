@@ -14,16 +14,19 @@ use super::error::UsageError;
 use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
-use crate::entries::{AnsweredThread, ReportKind, SharedAnswer};
+use crate::causes::suspects::{self, StartedProcess};
+use crate::format::ReportKind;
+use crate::format::entries::{AnsweredThread, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
-use crate::run::report;
-use crate::suspects::{self, StartedProcess};
+use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
 use xhist_history::model::{SuspectLine, count_processes, visible};
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::runs::record::{self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED};
+use xhist_history::runs::record::{
+    self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED, run_directory,
+};
 use xhist_history::runs::{self, HistoryPlace};
 use xhist_history::source;
 use xhist_history::typed;
@@ -109,7 +112,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
             let why = "does not go with --format github, of which GitHub itself shows a part";
             return Err(UsageError::Conflict { option: "--budget", why });
         }
-        return annotations::run(&suspects::run_directory(&place), &args.values, notes);
+        return annotations::run(&run_directory(&place), &args.values, notes);
     }
     if args.format == AnswerFormat::Json {
         let budget = args.budget.budget();
@@ -123,7 +126,7 @@ pub fn run(args: &AnswerArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageEr
     // After a run there are some only below tests.
     let has_tests = || RunRecord::read(&place).is_ok_and(|record| record.failed_tests().next().is_some());
     if args.suspects && has_tests() {
-        suspects::print_brief(&suspects::run_directory(&place), typed::is_cargo(), &mut text, notes);
+        suspects::print_brief(&run_directory(&place), typed::is_cargo(), &mut text, notes);
     }
     let mut pager = Pager::new(is_terminal && !args.no_pager);
     let shown = match is_terminal && anstream::stdout().current_choice() != anstream::ColorChoice::Never {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::budget::Budget;
-use crate::entries::AnsweredThread;
+use crate::format::entries::AnsweredThread;
 use xhist_history::model::visible;
 use xhist_history::recording::SuspectRow;
 use xhist_history::runs::record::RunRecord;
@@ -198,7 +198,7 @@ impl AnsweredSuspect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entries::AnsweredRow;
+    use crate::format::entries::AnsweredRow;
 
     #[test]
     fn the_place_is_the_last_listed_statement_of_the_first_thread() {

@@ -8,10 +8,10 @@ use clap::ValueEnum;
 use super::budget_args::BudgetArgs;
 use super::trace_args::TraceArgs;
 use super::values::ValueArgs;
-use crate::entries::ReportKind;
+use crate::causes::order::Rule;
+use crate::format::ReportKind;
 use crate::format::{self, FORMATS, FormatRow};
-use crate::link;
-use crate::order::Rule;
+use crate::live::link;
 use crate::qspy::QsArgs;
 use xhist_history::selection::Pattern;
 

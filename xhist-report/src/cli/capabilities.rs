@@ -2,8 +2,8 @@
 
 use super::args::Args;
 use super::error::UsageError;
-use crate::entries::ReportKind;
-use crate::link;
+use crate::format::ReportKind;
+use crate::live::link;
 
 /// Options that have no meaning in some situation.
 struct Conflict {

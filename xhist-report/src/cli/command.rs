@@ -9,6 +9,7 @@ use super::completions::ShellArgs;
 use super::dap::DapArgs;
 use super::diff::DiffArgs;
 use super::fleet::FleetArgs;
+use super::later::Later;
 use super::mcp::McpArgs;
 use super::origin::OriginArgs;
 use super::pack::PackArgs;
@@ -20,9 +21,9 @@ use super::reports::{
 use super::skill::SkillArgs;
 use super::suspects::SuspectsArgs;
 use super::view::ViewArgs;
-use crate::link::{self, SOURCES};
+use crate::live::link::{self, SOURCES};
+use crate::live::send::SendArgs;
 use crate::reports::run_list::RunsFormat;
-use crate::send::SendArgs;
 
 const AFTER_HELP: &str = "Options of a command: COMMAND -h. Examples and kinds of sources: --help.";
 
@@ -80,67 +81,67 @@ pub struct CommandLine {
 #[derive(Clone, Debug, Subcommand)]
 pub(super) enum Command {
     /// What failed in a run: each failed test and crash with its last statements
-    Answer(AnswerArgs),
+    Answer(Later<AnswerArgs>),
     /// The statements, oldest first; also what is printed without a command
-    History(Box<HistoryCommand>),
+    History(Later<HistoryCommand>),
     /// A tree of calls for each thread, and what was open at the end
-    Calls(ThreadsReport),
+    Calls(Later<ThreadsReport>),
     /// One call as a whole: arguments, statements, callees, how it was left
-    Frame(CallFrameArgs),
+    Frame(Later<CallFrameArgs>),
     /// Where a line, a function or a value is: how often, first, last, steps
-    Find(FindArgs),
+    Find(Later<FindArgs>),
     /// Source text with how often each line ran
-    Source(SourceListingArgs),
+    Source(Later<SourceListingArgs>),
     /// Async tasks that have not ended: where each is parked, and who awaits it
     ///
     /// Of each also for how long, and its last statements; and where tasks were cancelled.
-    Tasks(ThreadsReport),
+    Tasks(Later<ThreadsReport>),
     /// Where the order of statements is broken: sections, rules, locks
     ///
     /// Rules: sections between `// xhist exclusive TRUE` and `FALSE` are not entered again before they are left, `// xhist expect
     /// A..B`, and locks are taken in one order. The exit code is 1 if one is broken.
-    Order(OrderCommand),
+    Order(Later<OrderCommand>),
     /// Which functions fill the rings, and how to leave them out
-    Hot(ThreadsReport),
+    Hot(Later<ThreadsReport>),
     /// Which statements were ever executed, as lcov
-    Coverage(CoverageCommand),
+    Coverage(Later<CoverageCommand>),
     /// The statements of a failed run by how likely each is the mistake
-    Suspects(SuspectsArgs),
+    Suspects(Later<SuspectsArgs>),
     /// Where a value comes from: back over assignments and calls to where it was made
-    Origin(OriginArgs),
+    Origin(Later<OriginArgs>),
     /// Two histories compared: where control flow parts first
     #[command(alias = "compare")]
-    Diff(DiffArgs),
+    Diff(Later<DiffArgs>),
     /// The runs that `cargo xhist` keeps, the newest last
-    Runs(RunsArgs),
+    Runs(Later<RunsArgs>),
     /// Which build each ring came from
     ///
     /// Exit codes: 0 every build is known; 1 the map of one is missing or damaged; 3 no ring.
-    Builds(BuildsCommand),
+    Builds(Later<BuildsCommand>),
     /// Every record of a QS stream, as QSPY prints it
-    Qspy(Box<QspyCommand>),
+    Qspy(Later<QspyCommand>),
     /// Trace events, as traceinfo of QNX prints them
-    Traceinfo(Box<TraceinfoCommand>),
+    Traceinfo(Later<TraceinfoCommand>),
     /// One HTML page to step through the history in a browser
-    Page(PageCommand),
+    Page(Later<PageCommand>),
     /// The history for Perfetto, flame graphs or CodeTracer
-    Export(ExportCommand),
+    Export(Later<ExportCommand>),
     /// Step through a history in the terminal: source, history, calls and threads
-    View(ViewArgs),
+    View(Later<ViewArgs>),
     /// One file with a run, its maps and its sources, to send to another machine
-    Pack(PackArgs),
+    Pack(Later<PackArgs>),
     /// Debug adapter on standard input and output: an editor steps through a history
-    Dap(DapArgs),
+    Dap(Later<DapArgs>),
     /// Server for agents (MCP) on standard input and output
-    Mcp(McpArgs),
+    Mcp(Later<McpArgs>),
     /// The skill file for agents: when to use which command
-    Skill(SkillArgs),
+    Skill(Later<SkillArgs>),
     /// Send a command to a target, and print its answer
-    Send(SendArgs),
+    Send(Later<SendArgs>),
     /// Thousands of dumps as one data set: the same failure together (needs xhist-fleet)
-    Fleet(FleetArgs),
+    Fleet(Later<FleetArgs>),
     /// Completions for a shell, or the page of the manual
-    Completions(ShellArgs),
+    Completions(Later<ShellArgs>),
 }
 
 /// How the runs are listed.

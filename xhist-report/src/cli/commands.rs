@@ -24,11 +24,12 @@ use super::typos;
 use super::view;
 use super::words;
 use crate::budget::Weight;
-use crate::entries::ReportKind;
+use crate::format::ReportKind;
+use crate::live::report_live;
+use crate::live::send;
 use crate::options::Options;
+use crate::reports::report;
 use crate::reports::run_list::{self, RunsFormat};
-use crate::run::{report, report_live};
-use crate::send;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
 use xhist_history::notes::{Notes, outcome};
@@ -44,7 +45,10 @@ pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {
 
 /// The same command as a part of `cargo xhist`: `answer RUN`, or `history RING` for what `xhist-report RING` prints.
 pub fn run_from_cargo(words: Vec<OsString>) -> ExitCode {
-    let command = with_examples(CommandLine::command()).name("cargo-xhist").bin_name(typed::program());
+    let mut command = CommandLine::command().name("cargo-xhist").bin_name(typed::program());
+    // The examples of a command are among its arguments.
+    command.build();
+    let command = with_examples(command);
     let words = words::prepared([OsString::from(typed::program())].into_iter().chain(words));
     keep_typed(&words);
     let matches = command.get_matches_from(words);
@@ -134,7 +138,7 @@ fn carry_out(line: &CommandLine, notes: &mut Notes<'_>) -> Result<ExitCode, Usag
         Some(Command::Answer(answer)) => return answer::run(answer, notes),
         Some(Command::Completions(args)) => {
             let printed =
-                completions::run(*args, CommandLine::command(), &mut buffered(std::io::stdout().lock()));
+                completions::run(**args, CommandLine::command(), &mut buffered(std::io::stdout().lock()));
             return Ok(outcome(printed, notes));
         }
         _ => {}

@@ -11,7 +11,7 @@ use clap::Args;
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
 use crate::dap::{self, LaunchArgs, LoadEnd, Loading, OneOrMore, Opener};
-use crate::run::report;
+use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
 use xhist_history::recording::SharedRecording;

@@ -5,10 +5,10 @@ use std::io;
 use std::path::PathBuf;
 
 use super::how_to_dump::DumpError;
-use crate::link::LinkError;
-use crate::order::RuleError;
+use crate::causes::order::RuleError;
+use crate::causes::suspects::NearestError;
+use crate::live::link::LinkError;
 use crate::qspy::SessionError;
-use crate::suspects::NearestError;
 use crate::view::ScreenError;
 use xhist_history::pack::PackError;
 use xhist_history::runs::NoRingFile;

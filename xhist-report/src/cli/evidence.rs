@@ -6,12 +6,12 @@ use std::time::Duration;
 
 use super::diff::DiffArgs;
 use super::values::ValueArgs;
-use crate::suspects;
+use crate::causes::suspects;
 use xhist_history::ReadOptions;
 use xhist_history::model::{count, visible};
 use xhist_history::notes::Notes;
 use xhist_history::recording::RunEvidence;
-use xhist_history::runs::record::{RunRecord, TestRecord};
+use xhist_history::runs::record::{RunRecord, TestRecord, run_directory};
 use xhist_history::source::Opened;
 use xhist_history::typed;
 
@@ -28,7 +28,7 @@ pub fn find(
     notes: &mut Notes<'_>,
 ) -> RunEvidence {
     let Some(path) = opened.path.clone() else { return RunEvidence::default() };
-    let directory = suspects::run_directory(&path);
+    let directory = run_directory(&path);
     let Ok(record) = RunRecord::read(&directory) else { return RunEvidence::default() };
     let failed = failed_test(&record, &path, options.rings.first().copied()).map(|test| test.name.clone());
     let message = message(&record, &path, failed.as_deref());

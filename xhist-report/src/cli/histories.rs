@@ -4,8 +4,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
 use super::error::UsageError;
-use crate::diff::ThreadChoice;
-use crate::link;
+use crate::causes::diff::ThreadChoice;
+use crate::live::link;
 use xhist_history::pack::PackError;
 use xhist_history::ring;
 use xhist_history::runs::record::RunRecord;

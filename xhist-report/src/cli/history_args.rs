@@ -6,11 +6,11 @@ use clap::Args as ClapArgs;
 
 use super::error::UsageError;
 use super::evidence;
+use super::open;
 use super::report_args::NameArgs;
 use super::scan_progress;
-use super::sources;
-use crate::entries::ReportKind;
 use crate::format;
+use crate::format::ReportKind;
 use crate::options::Options;
 use xhist_history::ReadOptions;
 use xhist_history::notes::Notes;
@@ -77,7 +77,7 @@ impl HistoryArgs {
         recording: &SharedRecording,
         notes: &mut Notes<'_>,
     ) -> Result<(Opened, Options), UsageError> {
-        let (opened, choice) = sources::open_history(self.source.as_ref(), self.follow)?;
+        let (opened, choice) = open::open_history(self.source.as_ref(), self.follow)?;
         choice.iter().for_each(|note| notes.note(format_args!("{note}")));
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let read = ReadOptions {

@@ -5,18 +5,16 @@ use std::path::Path;
 
 use super::args::{Args, LanesOf};
 use super::error::UsageError;
-use super::moment;
 use super::scan_progress;
-use crate::entries::ReportKind;
+use crate::causes::order::Rule;
+use crate::format::ReportKind;
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
-use crate::order::Rule;
 use crate::qspy::QsOptions;
-use xhist_history::recording::RunEvidence;
+use xhist_history::ReadOptions;
 use xhist_history::selection::{Selection, ThreadPattern};
 use xhist_history::source::Opened;
 use xhist_history::trace::{self, TraceOptions};
-use xhist_history::{MapPlaces, ReadOptions};
 
 /// Lines of a thread in a folded history.
 const FOLDED_LINES: usize = 80;
@@ -32,7 +30,6 @@ impl Args {
         self.check_options()?;
         let layout = self.layout();
         let qs = self.qs_options(&layout, opened)?;
-        let dump_dir = opened.and_then(|opened| opened.dir.clone());
         let path = opened.and_then(|opened| opened.path.clone());
         let read = ReadOptions {
             last: self.last,
@@ -43,40 +40,24 @@ impl Args {
                 threads: self.asked_threads().map(ThreadPattern::new).collect(),
             },
             rings: self.ring.into_iter().collect(),
-            maps: MapPlaces {
-                given: self.map.clone(),
-                dump_dir,
-                work_dir: Some(Path::new(".").to_owned()),
-                ..MapPlaces::default()
-            },
-            data: opened.and_then(|opened| opened.data.clone()),
-            written: opened.and_then(|opened| opened.written),
-            moment: opened.and_then(moment::of),
-            live: opened.and_then(|opened| opened.file.clone()),
             follow: path.clone().filter(|_| self.follow),
             clear: path.filter(|_| self.clear),
             progress: scan_progress::wanted(),
             trace,
-            programs: self.values.programs(opened),
-            redact: self.values.redact.clone(),
             source_roots: self.source_roots.clone(),
-            ..ReadOptions::default()
+            ..self.values.of_source(opened, self.map.as_deref())
         };
         Ok(Options {
-            read,
             format,
             layout,
             report: if self.is_folded() { Some(ReportKind::Answer) } else { self.report() },
-            answered: None,
             lines: self.lines(),
-            suspects: Vec::new(),
             keeps_records: true,
             folder: self.output_folder(),
-            recording: None,
-            evidence: RunEvidence::default(),
             rules: self.rules()?,
             qs,
             budget: self.budget.budget().map(|budget| budget.shared_by(self.sources.len())),
+            ..Options::from(read)
         })
     }
 

@@ -10,12 +10,12 @@ use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::histories;
 use super::history_args::HistoryArgs;
+use super::open;
 use super::report_args::TextFormat;
-use super::sources;
 use crate::budget::Weight;
-use crate::diff::ThreadChoice;
+use crate::causes::diff::ThreadChoice;
 use crate::query::{self, ListedRun, NotFound, QueryLook, QueryRow, SourceLines};
-use crate::run::report;
+use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
 use xhist_history::notes::{Notes, outcome};
@@ -179,7 +179,7 @@ impl FindArgs {
         let source = self.history.source.as_deref().map(OsStr::to_string_lossy);
         let first = query::find(&shared.lock(), &self.what, self.limit, source.as_deref());
         let others = match (self.history.ring, &opened) {
-            (None, Some(path)) => sources::other_files(self.history.source.as_ref(), path)?,
+            (None, Some(path)) => open::other_files(self.history.source.as_ref(), path)?,
             _ => Vec::new(),
         };
         if others.is_empty() && shared.lock().is_empty() {

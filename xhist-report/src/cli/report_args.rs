@@ -7,7 +7,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 
 use super::args::Args;
 use super::values::ValueArgs;
-use crate::entries::ReportKind;
+use crate::format::ReportKind;
 use xhist_history::selection::Pattern;
 
 /// What is read.

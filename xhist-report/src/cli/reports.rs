@@ -8,8 +8,8 @@ use super::args::{Args, LanesOf};
 use super::budget_args::BudgetArgs;
 use super::report_args::{InputArgs, LinkArgs, NameArgs, PickArgs, StatementArgs, TextFormat};
 use super::trace_args::TraceArgs;
-use crate::entries::ReportKind;
-use crate::order::Rule;
+use crate::causes::order::Rule;
+use crate::format::ReportKind;
 use crate::qspy::QsArgs;
 
 /// Print the history of executed statements, oldest first.

@@ -10,9 +10,10 @@ use super::error::UsageError;
 use super::pager::Pager;
 use super::report_args::NameArgs;
 use crate::budget::Weight;
-use crate::suspects::{self, SuspectFormat, SuspectOptions};
+use crate::causes::suspects::{self, SuspectFormat, SuspectOptions};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
+use xhist_history::runs::record::run_directory;
 use xhist_history::runs::{self, HistoryPlace};
 
 const AFTER_HELP: &str = "\
@@ -84,7 +85,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         return Err(UsageError::NoRun(run));
     }
     let options = SuspectOptions {
-        directory: suspects::run_directory(&run),
+        directory: run_directory(&run),
         format: match args.format {
             FormatName::Text => SuspectFormat::Text,
             FormatName::Json => SuspectFormat::Json,
@@ -95,7 +96,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         brief: args.brief,
         map: args.names.map.clone(),
         source_roots: args.names.source_roots.clone(),
-        program: args.names.values.programs(None).given,
+        program: args.names.values.program.clone(),
         redact: args.names.values.redact.clone(),
         budget: args.budget.budget(),
     };

@@ -22,7 +22,8 @@ pub(super) fn instead_of(source: &OsStr) -> Option<String> {
 }
 
 fn command_like(word: &str) -> Option<String> {
-    let program = CommandLine::command();
+    let mut program = CommandLine::command();
+    program.build();
     // Of `export` the formats, too: their names are what a user remembers.
     let lines = program.get_subcommands().flat_map(|command| {
         let name = command.get_name();

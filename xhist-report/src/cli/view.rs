@@ -7,7 +7,7 @@ use clap::Args;
 
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
-use crate::run::report;
+use crate::reports::report;
 use crate::view::{self, ViewIndex, ViewState};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};

@@ -3,7 +3,7 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use crate::link;
+use crate::live::link;
 
 /// The words as clap reads them.
 pub fn prepared(words: impl IntoIterator<Item = OsString>) -> Vec<OsString> {

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use super::Format;
 use crate::budget::{Budget, KeptEntries, Weight};
-use crate::entries::{CallPart, CallRow, Entry, FileCoverage, Finding, Hotspot, Subject, Totals};
+use crate::format::entries::{CallPart, CallRow, Entry, FileCoverage, Finding, Hotspot, Subject, Totals};
 use xhist_history::model::{Build, Gap, Opening, Ring, TaskSummary};
 
 /// Open calls of a thread that are listed whatever else is left out, the innermost ones.

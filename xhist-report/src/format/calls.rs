@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Format, Layout};
-use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame};
+use crate::format::entries::{CallEntry, CallPart, CallRow, OpenFrame};
 use xhist_history::calls::ThroughDerived;
 use xhist_history::model::{Ring, arguments_line, count};
 

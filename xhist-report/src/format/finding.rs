@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::entries::Finding;
+use crate::format::entries::Finding;
 
 /// Writes a finding.
 pub fn write(finding: &Finding, out: &mut dyn Write) -> io::Result<()> {

@@ -5,7 +5,7 @@
 use std::io::{self, Write};
 
 use super::Format;
-use crate::entries::{CallPart, CallRow};
+use crate::format::entries::{CallPart, CallRow};
 
 /// What repeats without names of its own.
 const REPEATED: &str = "(repeated)";
@@ -77,7 +77,7 @@ fn name(name: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::entries::CallEntry;
+    use crate::format::entries::CallEntry;
     use xhist_history::model::Ring;
 
     fn call<'a>(ring: &'a Ring, depth: usize, part: CallPart, function: &'a str, own: u64) -> CallEntry<'a> {

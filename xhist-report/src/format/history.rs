@@ -7,8 +7,8 @@
 use std::io::{self, Write};
 
 use super::{Format, push_place, push_trace};
-use crate::entries::{Entry, Subject};
 use crate::format::Layout;
+use crate::format::entries::{Entry, Subject};
 use xhist_history::model::values_line;
 
 /// Writes the listing.

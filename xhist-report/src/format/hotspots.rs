@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use crate::entries::Hotspot;
+use crate::format::entries::Hotspot;
 
 /// Functions that are listed one by one.
 const SHOWN: usize = 20;

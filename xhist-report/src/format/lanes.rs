@@ -9,8 +9,8 @@ use anstyle::{AnsiColor, Style};
 
 use super::task_columns::TaskColumns;
 use super::{Format, build, number_width, push_place, tasks};
-use crate::entries::{Entry, Subject, Totals};
 use crate::format::Layout;
+use crate::format::entries::{Entry, Subject, Totals};
 use xhist_history::model::{Build, Gap, Opening, Ring, TaskSummary, values_line};
 
 const WIDTH: usize = 30;

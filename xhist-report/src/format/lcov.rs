@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::Format;
-use crate::entries::FileCoverage;
+use crate::format::entries::FileCoverage;
 
 /// Writes the tracefile.
 pub struct Lcov;

@@ -6,18 +6,14 @@ mod budgeted;
 mod build;
 mod calls;
 mod codetracer;
+pub(crate) mod entries;
 mod finding;
 mod folded;
 mod history;
 mod hotspots;
 mod html;
 mod json;
-mod json_builds;
-mod json_calls;
-mod json_findings;
-mod json_values;
 mod lanes;
-mod layout;
 mod lcov;
 mod link;
 mod perfetto;
@@ -32,15 +28,32 @@ use std::io::{self, Write};
 
 use anstyle::Style;
 
-use crate::entries::{CallRow, Entry, FileCoverage, Finding, Hotspot, Totals};
 pub use budgeted::Budgeted;
-pub use json::SCHEMA;
-pub use json::{SCHEMA as JSON_SCHEMA, TOOL};
-pub use layout::Layout;
+use entries::{CallRow, Entry, FileCoverage, Finding, Hotspot, Totals};
+pub use json::{SCHEMA, TOOL};
 pub use link::Links;
-pub use table::{Document, FORMATS, FormatRow, by_name};
+pub use table::{Document, FORMATS, FormatRow, ReportKind, by_name};
 use xhist_history::model::{Build, Gap, Opening, Ring, TaskSummary};
 use xhist_history::recording::Recording;
+
+/// What is shown beside each entry, and for whom.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Layout {
+    /// For a person at a terminal: colour, headings, aligned columns. Otherwise for a program.
+    pub terminal: bool,
+    /// Show the time of each entry.
+    pub time: bool,
+    /// Show the thread of each entry.
+    pub thread: bool,
+    /// Show the source line of each statement.
+    pub source: bool,
+    /// A column for each thread.
+    pub lanes: bool,
+    /// Places are links to their files.
+    pub links: Links,
+    /// Then a column for each async task instead.
+    pub tasks: bool,
+}
 
 /// Makes a file of this name in the folder of a report.
 pub type NewFile<'f> = &'f mut dyn FnMut(&str) -> io::Result<Box<dyn Write>>;

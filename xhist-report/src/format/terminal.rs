@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use anstyle::{AnsiColor, Style};
 
 use super::{Format, build, number_width, push_place, tasks};
-use crate::entries::{Entry, Subject, Totals};
 use crate::format::Layout;
+use crate::format::entries::{Entry, Subject, Totals};
 use xhist_history::model::{Build, Gap, Opening, Ring, ShownValue, TaskSummary, values_line};
 
 const DIM: Style = Style::new().dimmed();

@@ -4,8 +4,8 @@
 use std::io::{self, Write};
 
 use super::Format;
-use crate::entries::{Entry, Subject};
 use crate::format::Layout;
+use crate::format::entries::{Entry, Subject};
 
 /// Writes the lines.
 pub struct TraceInfo {

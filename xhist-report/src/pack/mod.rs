@@ -10,7 +10,7 @@ use qs_core::record::Statement;
 use walkdir::WalkDir;
 
 use self::ran::RanStatements;
-use crate::suspects;
+use crate::causes::suspects;
 use xhist_history::map;
 use xhist_history::model::{Names, count, visible};
 use xhist_history::notes::Notes;

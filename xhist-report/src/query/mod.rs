@@ -5,6 +5,7 @@
 mod find;
 mod frame;
 mod listing;
+pub mod origin;
 mod rounds;
 mod row;
 mod wanted;

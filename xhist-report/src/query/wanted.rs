@@ -4,6 +4,7 @@ use std::fmt;
 
 use xhist_history::model::visible;
 use xhist_history::recording::{RecordedFile, Recording};
+use xhist_history::selection::line_range;
 use xhist_history::typed;
 
 /// Names that are offered in place of one that is not there.
@@ -61,6 +62,7 @@ impl WantedPlace {
         }
         if let Some((file, lines)) = text.rsplit_once(':')
             && let Some((first, last)) = line_range(lines)
+            && first <= last
         {
             return WantedPlace::Lines(file.to_owned(), first, last);
         }
@@ -125,10 +127,10 @@ impl WantedPlace {
                 match recording.values.is_empty() {
                     true => format!(
                         "no values are recorded here; `{}` records them",
-                        match std::env::var_os(typed::SERVER) {
-                            Some(_) => "xhist_run {\"args\":[\"--values\",\"CRATE::**\"]}",
-                            None if typed::is_cargo() => "cargo xhist test --values 'CRATE::**'",
-                            None => "--values",
+                        match (typed::is_server(), typed::is_cargo()) {
+                            (true, _) => "xhist_run {\"args\":[\"--values\",\"CRATE::**\"]}",
+                            (_, true) => "cargo xhist test --values 'CRATE::**'",
+                            _ => "--values",
                         }
                     ),
                     false => format!(
@@ -140,13 +142,6 @@ impl WantedPlace {
         };
         NotFound(why)
     }
-}
-
-/// `42`, or `42-50`.
-fn line_range(text: &str) -> Option<(u32, u32)> {
-    let (first, last) = text.split_once('-').unwrap_or((text, text));
-    let (first, last) = (first.parse().ok()?, last.parse().ok()?);
-    (first > 0 && first <= last).then_some((first, last))
 }
 
 fn files(recording: &Recording) -> impl Iterator<Item = &str> {

@@ -12,7 +12,7 @@ use super::answer_rows::{
 };
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
-use crate::entries::AnsweredThread;
+use crate::format::entries::AnsweredThread;
 use crate::options::Options;
 use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
 use xhist_history::calls::SincePanic;

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use anstyle::{AnsiColor, Style};
 use qs_core::listing::Thousands;
 
-use crate::entries::AnsweredRow;
 use crate::format::Links;
+use crate::format::entries::AnsweredRow;
 use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{count, shortened, tail_of};

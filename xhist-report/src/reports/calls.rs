@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
-use crate::entries::{CallEntry, CallPart, CallRow, OpenFrame, Totals};
 use crate::format::Format;
+use crate::format::entries::{CallEntry, CallPart, CallRow, OpenFrame, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::calls::{

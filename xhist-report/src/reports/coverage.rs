@@ -1,16 +1,18 @@
 //! `coverage`: the statements that were ever executed.
 
+use std::collections::{BTreeMap, HashSet};
 use std::io;
+use std::path::Path;
 
 use qs_core::record::Statement;
 
-use crate::entries::{Totals, coverage};
+use crate::format::entries::{FileCoverage, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
 use xhist_history::map::Maps;
-use xhist_history::model::{Item, Names, Opening, Ring, What, count};
+use xhist_history::model::{Item, MapStatement, Names, Opening, Ring, What, count, visible};
 use xhist_history::report::{Report, Summary};
 use xhist_history::ring::Executed;
 
@@ -113,4 +115,59 @@ impl Report for Coverage<'_> {
         context.out.flush()?;
         Ok(Summary { code: context.notes.finish(), entries: 0 })
     }
+}
+
+/// The coverage of all files of a map; of the statements of each file in a line of a function, those that `takes` chooses.
+fn coverage(
+    names: &Names,
+    ran: &HashSet<Statement>,
+    takes: &dyn Fn(u16, &str, u32) -> bool,
+) -> Vec<FileCoverage> {
+    let mut files: BTreeMap<&str, FileCoverage> = BTreeMap::new();
+    // Lines of statements that ran, if only their lines are known.
+    let mut lines: HashSet<(&str, u32)> = HashSet::new();
+    // Lines with a recorded statement in the map.
+    let mut described: HashSet<(&str, u32)> = HashSet::new();
+    for file in names.files() {
+        if let Some(path) = names.path(file) {
+            let recorded = names.described(file).filter(|statement| statement.recorded);
+            described.extend(recorded.map(|statement| (path, statement.line)));
+        }
+    }
+    for statement in ran {
+        let place = names.place(statement.file, statement.line);
+        if let Some(path) = names.path(place.file) {
+            if !described.contains(&(path, place.line)) && takes(place.file, "", place.line) {
+                files.entry(path).or_default().lines.insert(place.line, true);
+            }
+            if statement.number().is_none() {
+                lines.insert((path, place.line));
+            }
+        }
+    }
+    for file in names.files() {
+        let Some(path) = names.path(file) else { continue };
+        if takes(file, "", 0) {
+            files.entry(path).or_default();
+        }
+        for MapStatement { line, function, numbered, recorded, .. } in names.described(file) {
+            // It is not known whether a statement ran that is not recorded.
+            if !recorded || !takes(file, function, line) {
+                continue;
+            }
+            let ran =
+                numbered.is_some_and(|numbered| ran.contains(&numbered)) || lines.contains(&(path, line));
+            let covered = files.entry(path).or_default();
+            *covered.lines.entry(line).or_insert(false) |= ran;
+            if !function.is_empty() {
+                let (first, any) = covered.functions.entry(function.to_owned()).or_insert((line, false));
+                (*first, *any) = ((*first).min(line), *any || ran);
+            }
+        }
+    }
+    let named = files.into_iter().map(|(path, covered)| {
+        let path = Path::new(&names.root).join(path);
+        FileCoverage { path: visible(&path.to_string_lossy()).into_owned(), ..covered }
+    });
+    named.collect()
 }

@@ -1,9 +1,10 @@
 //! The whole history at once: gives a recording to a format, or to the view that reads it itself, also while it is made.
 
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
 
-use super::folder;
-use crate::format::Format;
+use crate::format::{Format, NewFile};
 use crate::options::Options;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
@@ -54,9 +55,29 @@ impl Report for RecordingDocument<'_> {
             format.recording(&recording, context.out)?;
             context.out.flush()?;
             if let Some(folder) = &self.options.folder {
-                folder::write(folder, &mut |new_file| format.folder(&recording, new_file))?;
+                write_folder(folder, &mut |new_file| format.folder(&recording, new_file))?;
             }
         }
         Ok(summary)
     }
+}
+
+/// Makes the folder, and lets `write` make files in it.
+///
+/// # Errors
+/// The folder has files already, or something cannot be written; the error names the path.
+fn write_folder(folder: &Path, write: &mut dyn FnMut(NewFile<'_>) -> io::Result<()>) -> io::Result<()> {
+    let named = |path: &Path, error: &io::Error| {
+        io::Error::new(error.kind(), format!("cannot write {}: {error}", path.display()))
+    };
+    fs::create_dir_all(folder).map_err(|error| named(folder, &error))?;
+    if fs::read_dir(folder).map_err(|error| named(folder, &error))?.next().is_some() {
+        let why = format!("the folder {} is not empty; --output names another one", folder.display());
+        return Err(io::Error::new(io::ErrorKind::AlreadyExists, why));
+    }
+    write(&mut |name| {
+        let path = folder.join(name);
+        let file = File::create_new(&path).map_err(|error| named(&path, &error))?;
+        Ok(Box::new(BufWriter::new(file)) as Box<dyn Write>)
+    })
 }

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use crate::entries::{Entry, Subject, Totals};
 use crate::format::Format;
+use crate::format::entries::{Entry, Subject, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::Arc;
 
 use super::order::is_own;
-use crate::order::{LockOrder, LockWait, OrderFindings, OrderProgram, ThreadOrder, circle};
+use crate::causes::order::{LockOrder, LockWait, OrderFindings, OrderProgram, ThreadOrder, circle};
 use xhist_history::ReadOptions;
 use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;

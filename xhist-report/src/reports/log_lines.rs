@@ -5,7 +5,7 @@ use std::io::{self, Write};
 
 use qs_core::record::Statement;
 
-use crate::entries::AnsweredLogLine;
+use crate::format::entries::AnsweredLogLine;
 use xhist_history::context::Context;
 use xhist_history::model::{Item, Ring, Trace, What};
 

@@ -1,4 +1,4 @@
-//! What is made of events. A new report is a file here and a row of [`REPORTS`](table::REPORTS).
+//! What is made of events. A new report is a file here and a row of `REPORTS` in `table.rs`.
 
 mod answer;
 mod answer_rows;
@@ -6,7 +6,6 @@ mod builds;
 mod calls;
 mod coverage;
 mod document;
-mod folder;
 pub mod github;
 mod history;
 mod hotspots;
@@ -15,7 +14,7 @@ mod log_lines;
 mod order;
 mod qspy;
 pub mod run_list;
-pub mod table;
+mod table;
 mod tasks;
 
 pub use answer::AnswerReport;
@@ -26,5 +25,6 @@ pub use document::RecordingDocument;
 pub use history::EntryWriter;
 pub use hotspots::Hotspots;
 pub use order::Order;
-pub use qspy::{PrintedElsewhere, QspyLines};
+pub use qspy::PrintedElsewhere;
+pub use table::report;
 pub use tasks::Tasks;

@@ -5,9 +5,11 @@ use std::collections::{BTreeMap, HashMap};
 use std::io;
 use std::sync::Arc;
 
-use crate::entries::{Evidence, EvidenceLine, Finding, Totals};
+use crate::causes::order::{
+    Check, Directives, LockOrder, OrderFindings, OrderProgram, Rule, Seen, ThreadOrder,
+};
+use crate::format::entries::{Evidence, EvidenceLine, Finding, Totals};
 use crate::options::Options;
-use crate::order::{Check, Directives, LockOrder, OrderFindings, OrderProgram, Rule, Seen, ThreadOrder};
 use xhist_history::ExitCode;
 use xhist_history::calls::{Handler, ThreadEntry};
 use xhist_history::context::Context;

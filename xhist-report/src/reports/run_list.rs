@@ -9,7 +9,7 @@ use xhist_history::model::time_text;
 use xhist_history::notes::Notes;
 use xhist_history::runs::{ListedRun, NoRingFile, RunList, list, names};
 
-use crate::format::{JSON_SCHEMA, TOOL};
+use crate::format::{SCHEMA, TOOL};
 
 /// How the list looks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -98,7 +98,7 @@ enum ListLine<'l> {
 
 fn json(runs: &[(ListedRun, SystemTime)], out: &mut dyn Write) -> io::Result<()> {
     let entries = runs.len();
-    writeln!(out, r#"{{"schema":{JSON_SCHEMA},"kind":"report","tool":"{TOOL}","entries":{entries}}}"#)?;
+    writeln!(out, r#"{{"schema":{SCHEMA},"kind":"report","tool":"{TOOL}","entries":{entries}}}"#)?;
     let lines = runs.iter().map(|(run, _)| ListLine::Run(run));
     for line in lines.chain([ListLine::End { entries, complete: true }]) {
         serde_json::to_writer(&mut *out, &line)?;

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use crate::entries::Totals;
+use crate::format::entries::Totals;
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::context::Context;

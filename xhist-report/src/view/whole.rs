@@ -1,8 +1,8 @@
 //! An answer in place of the panes: the whole call that is looked at, or where a value of it comes from.
 
 use super::row::{RowRole, RowTarget, ViewRow};
-use crate::origin::{OriginLook, WITH_VALUES, print_text};
 use crate::query;
+use crate::query::origin::{OriginLook, WITH_VALUES, print_text};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{CallId, Recording, StepId};
 use xhist_history::typed::{self, quoted};

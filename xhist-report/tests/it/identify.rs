@@ -1,60 +1,16 @@
 //! Does `builds` report which build a dump came from, and whether its sources have changed?
 
-use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
-use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
+use qs_core::map::Hash;
 
-use crate::support::{Dir, Outcome, RingImage, map_text};
+use crate::support::{Dir, Outcome, RingImage, map_of_spans, map_text};
 
 const SOURCE: &str = "fn main() {\n    first();\n    second();\n}\n";
 
 /// A map of `src/main.rs` as above.
 fn map_of_source(root: &str) -> (String, u64) {
-    let mut body = String::new();
-    writeln!(
-        body,
-        "{}",
-        Line::File(FileLine {
-            file: 1,
-            path: Text::plain("src/main.rs"),
-            base: 0,
-            numbers: NumberRange::default(),
-            values: NumberRange::default(),
-            source: None,
-            skipped: Text::default(),
-            derived: Text::default(),
-        })
-    )
-    .unwrap();
-    for (line, end_col) in [(2, 13), (3, 14)] {
-        let (kind, function) = (Text::plain("expr"), Text::plain("main"));
-        let stmt = StmtLine {
-            file: 1,
-            line,
-            col: 5,
-            end_line: line,
-            end_col,
-            kind,
-            function,
-            text: 0,
-            calls: Text::default(),
-            jump: None,
-            awaits: false,
-            recorded: true,
-        };
-        writeln!(body, "{}", Line::Stmt(stmt)).unwrap();
-    }
-    let mut hash = Hash::new();
-    hash.update(body.as_bytes());
-    let (hash, root, tool) = (hash.finish(), Text::plain(root), Text::plain("test"));
-    (
-        format!(
-            "{}\n{body}",
-            Line::Head(Head { version: qs_core::map::VERSION, hash, root, tool, mains: Text::default() })
-        ),
-        hash,
-    )
+    map_of_spans(root, "src/main.rs", &[(2, 13, "main"), (3, 14, "main")])
 }
 
 fn dump(map_hash: u64) -> Vec<u8> {

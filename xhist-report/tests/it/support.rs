@@ -353,54 +353,28 @@ pub fn packed_data(statements: &[(u16, u16)]) -> (Page, Vec<u8>) {
 pub fn map_text(root: &str, files: &[(u16, &str, u32)]) -> (String, u64) {
     let mut body = String::new();
     for (file, path, base) in files {
-        let line = Line::File(FileLine {
-            file: *file,
-            path: Text::plain(path),
-            base: *base,
-            numbers: NumberRange::default(),
-            values: NumberRange::default(),
-            source: None,
-            skipped: Text::default(),
-            derived: Text::default(),
-        });
-        writeln!(body, "{line}").unwrap();
+        writeln!(body, "{}", file_line(*file, path, *base)).unwrap();
     }
-    let mut hash = Hash::new();
-    hash.update(body.as_bytes());
-    let hash = hash.finish();
-    let head = Line::Head(Head {
-        version: qs_core::map::VERSION,
-        hash,
-        root: Text::plain(root),
-        tool: Text::plain("test"),
-        mains: Text::default(),
-    });
-    (format!("{head}\n{body}"), hash)
+    with_head(root, &body)
 }
 
 /// A map of one file with these statements: line and function.
 pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> (String, u64) {
-    let mut body = format!(
-        "{}\n",
-        Line::File(FileLine {
-            file: 1,
-            path: Text::plain(path),
-            base: 0,
-            numbers: NumberRange::default(),
-            values: NumberRange::default(),
-            source: None,
-            skipped: Text::default(),
-            derived: Text::default(),
-        })
-    );
-    for (line, function) in statements {
+    let spans: Vec<_> = statements.iter().map(|(line, function)| (*line, 9, *function)).collect();
+    map_of_spans(root, path, &spans)
+}
+
+/// The same; each statement is a line, the column behind its end, and a function.
+pub fn map_of_spans(root: &str, path: &str, statements: &[(u32, u32, &str)]) -> (String, u64) {
+    let mut body = format!("{}\n", file_line(1, path, 0));
+    for (line, end_col, function) in statements {
         let (kind, function) = (Text::plain("expr"), Text::plain(function));
         let line = Line::Stmt(StmtLine {
             file: 1,
             line: *line,
             col: 5,
             end_line: *line,
-            end_col: 9,
+            end_col: *end_col,
             kind,
             function,
             text: 0,
@@ -411,6 +385,24 @@ pub fn map_of_statements(root: &str, path: &str, statements: &[(u32, &str)]) -> 
         });
         writeln!(body, "{line}").unwrap();
     }
+    with_head(root, &body)
+}
+
+fn file_line(file: u16, path: &str, base: u32) -> Line<'_> {
+    Line::File(FileLine {
+        file,
+        path: Text::plain(path),
+        base,
+        numbers: NumberRange::default(),
+        values: NumberRange::default(),
+        source: None,
+        skipped: Text::default(),
+        derived: Text::default(),
+    })
+}
+
+/// The lines of a map behind their head; also gives the hash.
+fn with_head(root: &str, body: &str) -> (String, u64) {
     let mut hash = Hash::new();
     hash.update(body.as_bytes());
     let hash = hash.finish();

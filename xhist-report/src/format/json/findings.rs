@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 
-use crate::entries::Evidence;
+use crate::format::entries::Evidence;
 
 /// A piece of the history of a thread.
 #[derive(Serialize)]

@@ -44,6 +44,7 @@ use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::SuspectRow;
+use xhist_history::runs::record::run_directory;
 use xhist_history::selection::Pattern;
 use xhist_history::text::SourceText;
 use xhist_history::typed;
@@ -395,10 +396,4 @@ pub fn ran_by_threads(directory: &Path) -> HashMap<u64, HashSet<Statement>> {
         ran.entry(thread.map_hash).or_default().extend(spectra.statements(thread));
     }
     ran
-}
-
-/// The directory of the run that a path names: the path itself, or one above a ring file.
-pub fn run_directory(path: &Path) -> PathBuf {
-    let is_run = |directory: &&Path| directory.join("run.json").is_file();
-    path.ancestors().take(3).find(is_run).unwrap_or(path).to_owned()
 }

@@ -1,16 +1,21 @@
 //! JSON lines, one object a line; its `kind` says what it is. The first line names the schema version,
 //! the last is of kind `end`; a report without it is not complete.
 
+mod builds;
+mod calls;
+mod findings;
+mod values;
+
 use std::io::{self, Write};
 
 use serde::{Serialize, Serializer};
 
-use super::json_builds::{JsonBuild, json_build};
-use super::json_findings::JsonEvidence;
-use super::json_values::{JsonShownValue, json_values};
-use super::{Format, json_calls};
-use crate::entries::{CallRow, Entry, Finding, Hotspot, Subject, Totals};
+use self::builds::{JsonBuild, json_build};
+use self::findings::JsonEvidence;
+use self::values::{JsonShownValue, json_values};
+use super::Format;
 use crate::format::Layout;
+use crate::format::entries::{CallRow, Entry, Finding, Hotspot, Subject, Totals};
 use xhist_history::model::{
     Arg, Build, CancelledTasks, DescribedTrace, FieldValue, Gap, LineRange, LiveTask, Opening, Origin,
     Record, Ring, TaskAround, TaskPlace, TaskSummary, Trace, TraceClass, is_visible,
@@ -217,7 +222,7 @@ enum JsonLine<'a> {
         missing_frames: u64,
         damaged_bytes: u64,
         cut_bytes: u64,
-        #[serde(skip_serializing_if = "super::json_findings::is_zero")]
+        #[serde(skip_serializing_if = "findings::is_zero")]
         overwritten_bytes: u64,
         torn: bool,
         #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -518,7 +523,7 @@ impl Format for Json {
     }
 
     fn call(&mut self, row: &CallRow<'_>, out: &mut dyn Write) -> io::Result<()> {
-        json_calls::lines(row).iter().try_for_each(|line| put(line, out))
+        calls::lines(row).iter().try_for_each(|line| put(line, out))
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

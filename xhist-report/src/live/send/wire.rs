@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use super::error::{Missing, SendError};
 use crate::interrupt;
-use crate::link::{self, LinkEvent, Queue, is_link, open_link};
-use crate::live::Host;
+use crate::live::link::{self, LinkEvent, Queue, is_link, open_link};
+use crate::live::session::Host;
 use qs_host::front_end::{BINARY, PORT, packet};
 use qs_host::{Decoder, Listener, Request, TargetDescription, TargetSymbols};
 use xhist_history::notes::Notes;

@@ -11,7 +11,7 @@ use super::program::ComparedProgram;
 use super::sides::{Input, SideRings};
 use super::text::TextWriter;
 use super::values::value_differences;
-use crate::suspects::NearestTest;
+use crate::causes::suspects::NearestTest;
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring};

@@ -7,7 +7,7 @@ use qs_core::record::Statement;
 use super::align::Parting;
 use super::build::TextOrder;
 use super::shape::OUTSIDE;
-use crate::suspects::{Role, role};
+use crate::causes::suspects::{Role, role};
 use xhist_history::calls::{Body, BodyId, StatementId, Structure};
 use xhist_history::model::{Names, Span};
 

@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::link::ConnectionId;
+use crate::live::link::ConnectionId;
 use crate::qspy::SessionError;
 use qs_host::SideFile;
 use qs_host::front_end::Tap;

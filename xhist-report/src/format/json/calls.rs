@@ -2,8 +2,8 @@
 
 use serde::Serialize;
 
-use super::json_values::{JsonShownValue, json_values};
-use crate::entries::{CallPart, CallRow};
+use super::values::{JsonShownValue, json_values};
+use crate::format::entries::{CallPart, CallRow};
 use xhist_history::calls::ThroughDerived;
 
 /// A line.

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use serde::Serialize;
 
-use crate::suspects::{NearestTest, RanLine};
+use crate::causes::suspects::{NearestTest, RanLine};
 use xhist_history::ExitCode;
 use xhist_history::model::count;
 use xhist_history::notes::{Notes, outcome};

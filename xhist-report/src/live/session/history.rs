@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 
 use super::view::{Peer, SessionView, ViewError};
-use crate::link::ConnectionId;
+use crate::live::link::ConnectionId;
 use crate::options::Options;
 use qs_host::front_end::Tap;
 use qs_host::{LineClass, TargetSymbols};

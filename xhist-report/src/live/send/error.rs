@@ -2,7 +2,7 @@
 
 use std::{fmt, io};
 
-use crate::link::LinkError;
+use crate::live::link::LinkError;
 use qs_host::control::filter_spec::FilterError;
 use qs_host::front_end::SILENCE;
 

@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use std::rc::Rc;
 
 use super::view::{Peer, SessionView, ViewError};
-use crate::link::ConnectionId;
+use crate::live::link::ConnectionId;
 use crate::qspy::{QsOptions, Session};
 use qs_host::SideFile;
 use qs_host::front_end::Tap;
