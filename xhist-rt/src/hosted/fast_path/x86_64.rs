@@ -23,6 +23,8 @@ macro_rules! define_turn {
         global_asm!(
             concat!(".pushsection .bss.", $kept, ",\"aw\",@nobits"),
             ".p2align 3",
+            concat!(".globl ", $kept),
+            concat!(".hidden ", $kept),
             concat!($kept, ":"),
             ".zero 16",
             ".popsection",
