@@ -245,12 +245,24 @@ fn print(step: &str, row: &Row) {
     println!("| {step} | {:.2} s, {:.2} s | {} |", plain[0], plain[1], cells.join(" | "));
 }
 
-/// What a directory takes on the disk. A file with several names counts once.
+/// What a directory takes on the disk. A file with several names counts once, and one that has a name elsewhere does not
+/// count: the wrapper of `cargo xhist` is a link to the tool.
 fn bytes(directory: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt as _;
     let entries = walkdir::WalkDir::new(directory).into_iter().flatten();
     let metas = entries.filter_map(|entry| entry.metadata().ok());
-    let sizes: std::collections::BTreeMap<u64, u64> =
-        metas.map(|meta| (meta.ino(), meta.blocks() * 512)).collect();
-    sizes.values().sum()
+    let mut files = std::collections::BTreeMap::<u64, (u64, u64)>::new();
+    let mut total = 0;
+    for meta in metas {
+        if meta.is_dir() {
+            total += meta.blocks() * 512;
+            continue;
+        }
+        let (names_elsewhere, size) = files.entry(meta.ino()).or_insert((meta.nlink(), meta.blocks() * 512));
+        *names_elsewhere -= 1;
+        if *names_elsewhere == 0 {
+            total += *size;
+        }
+    }
+    total
 }
