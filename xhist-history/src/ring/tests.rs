@@ -230,8 +230,8 @@ fn an_earlier_copy_of_a_ring_has_its_later_one() {
     // The ring has overwritten what the earlier copy ends with.
     assert!(copies(&[&early, &early.clone().events(3..600)]).is_empty());
     // Without a process the owner is not known.
-    let nobody = Recorder::new(0, 0).events(0..3);
-    assert!(copies(&[&nobody, &nobody.clone().event(3)]).is_empty());
+    let ownerless = Recorder::new(0, 0).events(0..3);
+    assert!(copies(&[&ownerless, &ownerless.clone().event(3)]).is_empty());
 }
 
 #[test]
