@@ -5,6 +5,36 @@
 use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::Statement;
 
+/// Defines a function that is inlined. With the feature `constant` it is a `const fn`, which does nothing where the compiler
+/// evaluates it: a `const fn` of the program may then call it. Only the compiler can tell the two apart, and `cargo xhist` lets
+/// this crate alone ask it.
+macro_rules! hook {
+    (
+        $(#[$about:meta])*
+        pub fn $name:ident $([$($generics:tt)*] as [$($values:tt)*])? ($($argument:ident: $type:ty),*) $body:block
+    ) => {
+        #[cfg(not(feature = "constant"))]
+        $(#[$about])*
+        #[inline(always)]
+        pub fn $name$(<$($generics)*>)?($($argument: $type),*) $body
+
+        #[cfg(feature = "constant")]
+        $(#[$about])*
+        #[inline(always)]
+        pub const fn $name$(<$($generics)*>)?($($argument: $type),*) {
+            #[inline(always)]
+            fn record$(<$($generics)*>)?($($argument: $type),*) $body
+            #[inline(always)]
+            const fn evaluate$(<$($generics)*>)?($(_: $type),*) {}
+            core::intrinsics::const_eval_select(
+                ($($argument,)*),
+                evaluate$(::<$($values)*>)?,
+                record$(::<$($values)*>)?,
+            );
+        }
+    };
+}
+
 /// The calls that record. The argument is a [`StatementNumber`]; the name says how wide its word is. `record` records; `entry`
 /// checks for room first. With the feature `each` every statement checks.
 macro_rules! recording {
@@ -53,18 +83,24 @@ macro_rules! recording {
         $(recording!(@ $recorder; { $(#[$about])* } $name $function $is_long; $kind);)*
     };
     (@ $recorder:path; { $($about:tt)* } $name:ident $function:ident $is_long:literal; inlined) => {
-        $($about)*
-        #[inline(always)]
-        pub fn $name(number: u64) {
-            $crate::hooks::stamps_have_bytes::<4>();
-            recording!(@ $recorder; $function $is_long number);
+        hook! {
+            $($about)*
+            pub fn $name(number: u64) {
+                $crate::hooks::stamps_have_bytes::<4>();
+                recording!(@ $recorder; $function $is_long number);
+            }
         }
     };
     (@ $recorder:path; { $($about:tt)* } $name:ident $function:ident $is_long:literal; called) => {
-        $($about)*
-        #[inline(never)]
-        pub extern "C" fn $name(number: u64) {
-            recording!(@ $recorder; $function $is_long number);
+        hook! {
+            $($about)*
+            pub fn $name(number: u64) {
+                #[inline(never)]
+                extern "C" fn call(number: u64) {
+                    recording!(@ $recorder; $function $is_long number);
+                }
+                call(number);
+            }
         }
     };
     (@ $recorder:path; $function:ident $is_long:literal $number:ident) => {
@@ -113,11 +149,12 @@ macro_rules! values {
         pub(super) const VALUES: &[(&str, &str, usize, bool)] =
             &[$((stringify!($name), stringify!($function), $most, $is_generic)),*];
         $(
-        $(#[$about])*
-        #[inline(always)]
-        pub fn $name<const NUMBER: u32, T$(: crate::pointer::$bound)?>(value: &T) {
-            use $recorder as recorder;
-            recorder::$function::<NUMBER, $most, $is_generic, T>(value);
+        hook! {
+            $(#[$about])*
+            pub fn $name[const NUMBER: u32, T$(: crate::pointer::$bound)?] as [NUMBER, T](value: &T) {
+                use $recorder as recorder;
+                recorder::$function::<NUMBER, $most, $is_generic, T>(value);
+            }
         }
     )*};
 }
@@ -175,33 +212,36 @@ fn stamps_have_bytes<const WIDTH: u8>() {
     };
 }
 
-/// Starts recording at the `hit`-th execution of this call. `trigger` identifies the place.
-#[inline]
-pub fn start_at(trigger: u16, hit: u32) {
-    #[cfg(all(feature = "trace", feature = "std"))]
-    crate::recorder::start_at(trigger, hit);
-    #[cfg(not(all(feature = "trace", feature = "std")))]
-    let _ = (trigger, hit);
-}
-
-/// Stops recording `after` statements behind the `hit`-th execution of this call.
-#[inline]
-pub fn stop_at(trigger: u16, hit: u32, after: u32) {
-    #[cfg(all(feature = "trace", feature = "std"))]
-    crate::recorder::stop_at(trigger, hit, after);
-    #[cfg(not(all(feature = "trace", feature = "std")))]
-    let _ = (trigger, hit, after);
-}
-
-/// Stops recording `after` statements behind the first binding of a variable that equals `expected`, or behind the first one.
-#[inline]
-pub fn watch<T>(trigger: u16, after: u32, expected: Option<&'static str>, value: &T) {
-    #[cfg(all(feature = "trace", feature = "std"))]
-    if expected.is_none_or(|expected| crate::value::target::equals(value, expected)) {
-        crate::recorder::stop_at(trigger, 1, after);
+hook! {
+    /// Starts recording at the `hit`-th execution of this call. `trigger` identifies the place.
+    pub fn start_at(trigger: u16, hit: u32) {
+        #[cfg(all(feature = "trace", feature = "std"))]
+        crate::recorder::start_at(trigger, hit);
+        #[cfg(not(all(feature = "trace", feature = "std")))]
+        let _ = (trigger, hit);
     }
-    #[cfg(not(all(feature = "trace", feature = "std")))]
-    let _ = (trigger, after, expected, value);
+}
+
+hook! {
+    /// Stops recording `after` statements behind the `hit`-th execution of this call.
+    pub fn stop_at(trigger: u16, hit: u32, after: u32) {
+        #[cfg(all(feature = "trace", feature = "std"))]
+        crate::recorder::stop_at(trigger, hit, after);
+        #[cfg(not(all(feature = "trace", feature = "std")))]
+        let _ = (trigger, hit, after);
+    }
+}
+
+hook! {
+    /// Stops recording `after` statements behind the first binding of a variable that equals `expected`, or behind the first one.
+    pub fn watch[T] as [T](trigger: u16, after: u32, expected: Option<&'static str>, value: &T) {
+        #[cfg(all(feature = "trace", feature = "std"))]
+        if expected.is_none_or(|expected| crate::value::target::equals(value, expected)) {
+            crate::recorder::stop_at(trigger, 1, after);
+        }
+        #[cfg(not(all(feature = "trace", feature = "std")))]
+        let _ = (trigger, after, expected, value);
+    }
 }
 
 /// An async task: one run of the body of an async function or block, for which an inserted variable holds it. 6 bytes, on

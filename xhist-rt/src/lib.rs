@@ -1,5 +1,6 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(not(any(feature = "std", test)), no_std)]
+#![cfg_attr(feature = "constant", feature(const_eval_select, core_intrinsics), allow(internal_features))]
 #![deny(unsafe_code)]
 
 mod bits;
