@@ -17,8 +17,8 @@ use crate::notes;
 use crate::output::relay::Relay;
 use crate::plan::FoundFile;
 use crate::post_run;
-use crate::prepare::const_fns;
 use crate::prepare::generated;
+use crate::prepare::macro_rules;
 use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
@@ -71,7 +71,7 @@ pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
 /// How cargo ended.
 enum Called {
     Ended(CarriedOut),
-    /// The compiler needs functions or macros as they were, so the build is repeated with them.
+    /// The compiler refuses calls in the rules of macros, so the build is repeated with them.
     Refused,
     /// Build scripts made these files, so the build is repeated with them.
     Found(BTreeSet<FoundFile>),
@@ -119,7 +119,7 @@ fn call_cargo(
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
     let results = relay.map(Relay::finish);
     if !status.success() {
-        let is_refused = const_fns::was_refused(home, &prepared.wrappers)?;
+        let is_refused = macro_rules::was_refused(home, &prepared.wrappers)?;
         let found = generated::take_found(home, &prepared.wrappers)?;
         if !found.is_empty() {
             return Ok(Called::Found(found));

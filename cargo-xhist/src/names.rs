@@ -19,6 +19,11 @@ pub(crate) const PACKAGES: [&str; 4] = ["xhist-rt", "xhist-qs", "critical-sectio
 /// The same recorder with the calls for crates that are not optimised, see `write_package` in `recorder.rs`.
 pub(crate) const UNOPTIMISED: &str = "xhist_recorder";
 
+/// The feature of the recorder with which a `const fn` may call it.
+pub(crate) const CONSTANT: &str = "constant";
+/// What a stable compiler needs for [`CONSTANT`]. It gets it for the recorder alone.
+pub(crate) const UNSTABLE: [(&str, &str); 1] = [("RUSTC_BOOTSTRAP", "1")];
+
 /// The profile of the recorder, and the directory that cargo names after it.
 pub(crate) const PROFILE: &str = "recorder";
 /// Extension of the files in which the recorder keeps which statements each thread ran.
@@ -27,5 +32,5 @@ pub(crate) const SPECTRA: &str = "spectra";
 pub(crate) const GENERATED: &str = "generated";
 /// The directory beside the wrapper with a file for each crate that includes generated code which the plan does not know.
 pub(crate) const FOUND: &str = "found";
-/// The directory beside the wrapper with a file for each function or macro that a compiler needs as it is.
+/// The directory beside the wrapper with a file for each macro in whose rules a compiler refused calls.
 pub(crate) const REFUSED: &str = "refused";

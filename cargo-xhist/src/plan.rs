@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::names::{
-    DEPENDENCY_NAME, FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME,
+    CONSTANT, DEPENDENCY_NAME, FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME,
 };
 
 const FILE_NAME: &str = "plan.json";
@@ -38,8 +38,8 @@ pub(crate) struct WrapperPlan {
     pub(crate) map: PathBuf,
     /// The program records values: its debug information describes them.
     pub(crate) has_values: bool,
-    /// Names of functions that lost the keyword `const`, and of macros whose rules have calls, those with a `!`.
-    pub(crate) freed: BTreeSet<String>,
+    /// Macros whose rules have calls.
+    pub(crate) macros: BTreeSet<String>,
     /// Files that build scripts made, as they were when the shadow was written.
     pub(crate) generated: BTreeMap<PathBuf, GeneratedFile>,
     /// The wrapper asks for a preparation when it finds another one.
@@ -102,8 +102,17 @@ impl Recorder {
 
     /// Whether it was built for an operating system, where programs have files.
     pub(crate) fn is_hosted(&self) -> bool {
-        let is_auto = |feature: &String| feature == "auto";
-        self.sources.iter().any(|source| source.name == "xhist_rt" && source.features.iter().any(is_auto))
+        self.has("auto")
+    }
+
+    /// Whether a `const fn` may call it.
+    pub(crate) fn is_constant(&self) -> bool {
+        self.has(CONSTANT)
+    }
+
+    fn has(&self, feature: &str) -> bool {
+        let recorder = self.sources.iter().find(|source| source.name == "xhist_rt");
+        recorder.is_some_and(|recorder| recorder.features.iter().any(|own| own == feature))
     }
 
     /// The recorder with each path changed by a function.

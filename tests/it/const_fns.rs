@@ -1,17 +1,14 @@
-//! Functions that lose the keyword `const`, so that they are recorded: those that no constant needs.
+//! `const fn` are recorded where the program runs them, not where the compiler evaluates them.
 
 use std::collections::BTreeSet;
 
-use xhist_tests::{Case, Done, Tree, cargo, history_of, repository};
+use xhist_tests::{Case, Done, Tree, cargo, history_of, report, repository};
 
 pub const CASES: &[Case] = &[
-    Case::new("a_const_fn_that_no_constant_needs_is_recorded", recorded),
+    Case::new("a_const_fn_is_recorded_where_the_program_runs_it", recorded),
     Case::new("a_const_fn_of_a_dependency_is_recorded", of_a_dependency),
-    Case::new("of_a_registry_only_what_a_new_constant_needs_is_compiled_again", of_a_registry),
+    Case::new("a_compiler_that_cannot_record_const_fns_is_named", another_compiler),
 ];
-
-/// What is printed once, when a compiler has refused a call.
-const REFUSED: &str = "a constant needs `generated` as `const fn`";
 
 /// The lines of `src/main.rs` that a run recorded.
 fn lines(done: &Done, tree: &Tree) -> BTreeSet<u32> {
@@ -19,35 +16,56 @@ fn lines(done: &Done, tree: &Tree) -> BTreeSet<u32> {
     listing.statements().filter(|entry| entry.path == "src/main.rs").map(|entry| entry.line).collect()
 }
 
-fn recorded() {
-    let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+/// The lines in front of `main` that a comment marks, or that are recorded.
+fn marked(tree: &Tree) -> (BTreeSet<u32>, u32) {
     let text = tree.read("src/main.rs");
     let main = text.lines().position(|line| line == "fn main() {").expect("it") as u32 + 1;
-    let numbered = || text.lines().zip(1u32..);
-    let wanted: BTreeSet<u32> =
-        numbered().filter(|(line, _)| line.ends_with("// recorded")).map(|(_, number)| number).collect();
-    assert_eq!(wanted.len(), 15);
-    let mut is_first = true;
+    let lines = text.lines().zip(1u32..).filter(|(line, _)| line.ends_with("// recorded"));
+    (lines.map(|(_, number)| number).collect(), main)
+}
+
+fn recorded() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+    let (wanted, main) = marked(&tree);
+    assert_eq!(wanted.len(), 21);
     for profile in ["", " --release"] {
         let plain = cargo(tree.path()).args(&format!("run --quiet{profile}")).done().expect(3);
         let run = cargo(tree.path()).args(&format!("xhist run{profile}")).done().expect(3);
         assert_eq!(run.stdout, plain.stdout);
+        run.check(
+            !run.stderr.contains("taking a long time"),
+            "more steps for the compiler are no reason to warn",
+        );
         let found: BTreeSet<u32> = lines(&run, &tree).into_iter().filter(|line| *line < main).collect();
         assert_eq!(found, wanted, "{profile}");
-        run.check(run.stderr.contains(REFUSED) == is_first, "the refusal is known from then on");
-        is_first = false;
     }
-    // A new constant needs two of them: no build fails.
-    tree.replace("src/main.rs", "static START", "const NEW: u32 = plain(2);\nstatic START");
-    let run = cargo(tree.path()).args("xhist run").done().expect(3);
-    run.check(!run.stderr.contains("building again"), "the sources show it");
-    let text = tree.read("src/main.rs");
-    let plain = text.lines().position(|line| line.contains("if twice > 5")).expect("it") as u32 + 1;
-    assert!(!lines(&run, &tree).contains(&plain));
-    // What the compiler refuses for another reason is reported as ever.
-    tree.replace("src/main.rs", "const NEW: u32 = plain(2);", "const NEW: String = String::from(\"a\");");
+    let run = cargo(tree.path()).args("xhist run --values plain").done().expect(3);
+    let values = report(tree.path()).args("history --only plain").done();
+    run.check(values.stdout.contains("twice = 6"), &values.stdout);
+    // What the compiler refuses is reported as ever.
+    tree.replace("src/main.rs", "static START", "const NEW: String = String::from(\"a\");\nstatic START");
     let wrong = cargo(tree.path()).args("xhist build").done().expect(101);
     wrong.check(wrong.stderr.contains("E0015"), "the compiler's own error");
+}
+
+/// A compiler that does not know the function which tells the program from the compiler.
+fn another_compiler() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+    let cache = Tree::empty("const-compiler");
+    let script = "#!/bin/sh\nfor word; do\n    [ \"$word\" = 'feature=\"constant\"' ] && exit 1\ndone\nexec rustc \"$@\"\n";
+    tree.write("compiler", script);
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(tree.join("compiler"), mode).expect("it is executable");
+    let run = |command: &str| {
+        let run = cargo(tree.path()).args(command).env("RUSTC", tree.join("compiler"));
+        run.env("XHIST_CACHE", cache.path()).done().expect(3)
+    };
+    let (plain, ours) = (run("run --quiet"), run("xhist run"));
+    assert_eq!(plain.stdout, ours.stdout);
+    ours.check(ours.stderr.contains("note: this compiler has no way to record `const fn`"), "the note");
+    let (wanted, main) = marked(&tree);
+    let found = lines(&ours, &tree);
+    assert!(wanted.is_disjoint(&found) && found.range(main..).next().is_some(), "{found:?}");
 }
 
 fn of_a_dependency() {
@@ -67,45 +85,6 @@ fn of_a_dependency() {
     let run = cargo(&user).args("xhist run --deps all").done().expect(5);
     let listing = history_of(&run, &user);
     let of_part = listing.statements().filter(|entry| entry.path.ends_with("part/src/lib.rs"));
+    // `one` runs in the compiler only.
     assert_eq!(of_part.map(|entry| entry.line).collect::<Vec<_>>(), [9, 10]);
-    // A build that does not compile the dependency with our wrapper changes nothing in it.
-    let run = cargo(&user).args("xhist run").done().expect(5);
-    run.check(!run.stderr.contains("building again"), "one build");
-}
-
-/// A project that has its packages beside it, and none of the recorder's.
-fn of_a_registry() {
-    let tree = Tree::empty("const-registry");
-    let depends = "[dependencies]\npart = \"0.1\"\nother = \"0.1\"\n\n[workspace]\n";
-    let manifest =
-        |name: &str| format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n");
-    tree.write("Cargo.toml", &(manifest("user") + depends));
-    let source = "[source.crates-io]\nreplace-with = \"here\"\n\n[source.here]\ndirectory = \"packages\"\n";
-    tree.write(".cargo/config.toml", source);
-    for name in ["part", "other"] {
-        tree.write(&format!("packages/{name}/Cargo.toml"), &manifest(name));
-        tree.write(&format!("packages/{name}/.cargo-checksum.json"), "{\"files\":{}}");
-        let text = format!("pub const fn {name}(by: i32) -> i32 {{\n    let b = by * 2;\n    b\n}}\n");
-        tree.write(&format!("packages/{name}/src/lib.rs"), &text);
-    }
-    let main = "fn main() {\n    std::process::exit(part::part(2) + other::other(1));\n}\n";
-    tree.write("src/main.rs", main);
-    let cache = Tree::empty("const-registry-cache");
-    let run = || {
-        let run = cargo(tree.path()).args("xhist run --offline --deps all");
-        run.env("XHIST_CACHE", cache.path()).done().expect(6)
-    };
-    let recorded = |run: &Done| {
-        let listing = history_of(run, tree.path());
-        ["part", "other"]
-            .map(|name| listing.statements().any(|entry| entry.path.ends_with(&format!("{name}/src/lib.rs"))))
-    };
-    assert_eq!(recorded(&run()), [true, true]);
-    // A new constant needs one of them: only this package is compiled again, and the member.
-    tree.write("src/main.rs", &format!("pub const FOUR: i32 = part::part(2);\n{main}"));
-    let second = run();
-    assert_eq!(recorded(&second), [false, true]);
-    let compiled =
-        ["part", "other", "user"].map(|name| second.stderr.contains(&format!("Compiling {name} v0.1.0")));
-    second.check(compiled == [true, false, true], "what has changed");
 }

@@ -31,7 +31,6 @@ pub use macros::Macros;
 pub use options::{Detail, MainHash, Options, PrintedOutput, Settings, Tasks, ValueBytes, Values, When};
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use site::analysis::Analysis;
-pub use site::constness::{Constness, Removable, removable};
 pub use site::packed::Packed;
 pub use site::value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 pub use site::{
@@ -41,8 +40,6 @@ pub use strip::{Stripped, strip, try_strip};
 pub use text::stack::in_parallel;
 pub use trigger::{RequestProblem, TriggerError, UnknownValue};
 
-use site::constness;
-use std::collections::HashSet;
 use syntax::Code;
 use text::{BadPrefix, LineIndex};
 
@@ -59,42 +56,12 @@ pub fn analyze(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
 /// # Errors
 /// The errors of [`analyze`].
 pub fn analyze_among(text: &[u8], options: &Options, macros: &Macros) -> Result<Analysis, Refusal> {
-    analyze_with(text, options, macros, None)
-}
-
-fn analyze_with(
-    text: &[u8],
-    options: &Options,
-    macros: &Macros,
-    kept_macros: Option<&HashSet<String>>,
-) -> Result<Analysis, Refusal> {
-    with_code(text, text::stack::MAX_NESTING, (macros, kept_macros), |code| {
+    with_code(text, text::stack::MAX_NESTING, macros, |code| {
         if let Some(at) = strip::find_inserted(text) {
             return Err(Refusal::new(code.lines.position(at), RefusalReason::AlreadyInstrumented));
         }
         syntax::analyze(code, options)
     })
-}
-
-/// Like [`analyze_among`], for a text whose functions lose the keyword `const` at these offsets, and whose macros have calls in
-/// their rules, except `kept_macros`: these statements are recorded like others. [`removable`] names offsets and macros.
-///
-/// # Errors
-/// The errors of [`analyze`]. There is another word at one of the offsets.
-pub fn analyze_freed(
-    text: &[u8],
-    keywords: &[usize],
-    kept_macros: &HashSet<String>,
-    options: &Options,
-    macros: &Macros,
-) -> Result<Analysis, Refusal> {
-    let shown = constness::without(text, keywords).ok_or_else(foreign)?;
-    let analysis = analyze_with(&shown, options, macros, Some(kept_macros))?;
-    Ok(Analysis { without_const: keywords.to_vec(), ..analysis })
-}
-
-fn foreign() -> Refusal {
-    Refusal::of_file(RefusalReason::ForeignAnalysis)
 }
 
 /// Writes the statements of an analysis into its text.
@@ -111,9 +78,8 @@ pub fn instrument(
     if analysis.sites.is_empty() && analysis.main_at.is_empty() && !has_items {
         return Ok(text.to_vec());
     }
-    let text = constness::without(text, &analysis.without_const).ok_or_else(foreign)?;
-    let result = insert::splice::splice(&text, analysis, numbers, options)?;
-    strip::proof::prove(&text, analysis.tokens, &result)?;
+    let result = insert::splice::splice(text, analysis, numbers, options)?;
+    strip::proof::prove(text, analysis.tokens, &result)?;
     Ok(result)
 }
 
@@ -128,7 +94,7 @@ pub fn reflow(text: &[u8]) -> Result<Vec<u8>, Refusal> {
     if before.is_off {
         return Ok(text.to_vec());
     }
-    let new = with_code(text, text::stack::MAX_NESTING, (&Macros::default(), None), syntax::reflow)?;
+    let new = with_code(text, text::stack::MAX_NESTING, &Macros::default(), syntax::reflow)?;
     let after = analyze(&new, &options)?;
     if before.sites.len() != after.sites.len() {
         return Err(Refusal::of_file(RefusalReason::ReflowChangesStatements));
@@ -144,14 +110,14 @@ pub fn reflow(text: &[u8]) -> Result<Vec<u8>, Refusal> {
 #[doc(hidden)]
 pub fn parses(text: &[u8]) -> Result<(), Refusal> {
     // Wrapped expressions are nested deeper than the original.
-    with_code(text, 3 * text::stack::MAX_NESTING, (&Macros::default(), None), syntax::check)
+    with_code(text, 3 * text::stack::MAX_NESTING, &Macros::default(), syntax::check)
 }
 
 /// Runs `work` on the code of a text, on a stack of sufficient size.
 fn with_code<T: Send>(
     text: &[u8],
     limit: usize,
-    (macros, kept_macros): (&Macros, Option<&HashSet<String>>),
+    macros: &Macros,
     work: impl FnOnce(&Code<'_>) -> Result<T, Refusal> + Send,
 ) -> Result<T, Refusal> {
     let text = str::from_utf8(text).map_err(|error| {
@@ -170,6 +136,6 @@ fn with_code<T: Send>(
     if nesting > limit {
         return Err(Refusal::of_file(RefusalReason::TooDeep { nesting, limit }));
     }
-    let code = Code { text, macros, kept_macros, start, lines, directives, tokens };
+    let code = Code { text, macros, start, lines, directives, tokens };
     text::stack::with_sufficient_stack(nesting, || work(&code))?
 }

@@ -234,6 +234,10 @@ pub struct Options {
     pub triggers: bool,
     /// Triggers will be set at values, which have to be found.
     pub watches: bool,
+    /// A `const fn` may call the recorder.
+    pub constants: bool,
+    /// The rules of macros have calls, except those that [`crate::Macros::refuse`] names.
+    pub rules: bool,
 }
 
 impl Options {

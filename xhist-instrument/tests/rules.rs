@@ -1,20 +1,32 @@
 //! Statements in the rules of macros: where they get calls, where not, and that no call stays behind.
 
-use std::collections::HashSet;
 use xhist_instrument::{
-    Macros, Numbers, Options, Reason, analyze, analyze_freed, instrument, removable, strip,
+    Detail, Macros, MainHash, Numbers, Options, Reason, Tasks, Values, When, analyze, analyze_among,
+    instrument, strip,
+};
+
+/// Those of `cargo xhist`, with a recorder that a `const fn` may call.
+const OPTIONS: Options = Options {
+    constants: true,
+    rules: true,
+    edition2015: false,
+    detail: Detail::Statement,
+    when: When::Before,
+    tasks: Tasks::On,
+    values: Values::Off,
+    main_hash: MainHash::None,
+    main_values: false,
+    triggers: false,
+    watches: false,
 };
 
 /// The text with calls in its rules, each call as `|`. Without the calls it is the text again.
 fn with_calls(text: &str) -> String {
-    let options = Options::default();
-    let macros = Macros::default();
-    let mut analysis =
-        analyze_freed(text.as_bytes(), &[], &HashSet::new(), &options, &macros).expect("it parses");
+    let mut analysis = analyze(text.as_bytes(), &OPTIONS).expect("it parses");
     assert!(analysis.sites.iter().all(|site| site.checks), "the code around a call counts on its room");
     analysis.give_recorder();
     let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
-    let result = instrument(text.as_bytes(), &analysis, &numbers, &options).expect("a text");
+    let result = instrument(text.as_bytes(), &analysis, &numbers, &OPTIONS).expect("a text");
     assert_eq!(String::from_utf8(strip(&result)).expect("a text"), text);
     let mut result = String::from_utf8(result).expect("a text");
     result = result.replacen("#[doc(hidden)]pub extern crate xhist_rt as __xhist_rt;", "", 1);
@@ -86,7 +98,7 @@ fn statements_of_a_block_get_calls() {
 fn functions_in_a_rule_get_calls() {
     assert_rule("$t:ty", "impl T for $t { const A: u8 = { f() }; fn f(&self) { |g(); } }");
     assert_rule("$($n:ident)*", "$(pub fn $n(&self) -> u8 { |1 })*");
-    assert_rule("$v:vis $n:ident", "$v fn $n() { |1 } const fn g() { 1 }");
+    assert_rule("$v:vis $n:ident", "$v fn $n() { |1 } const fn g() { |1 }");
 }
 
 #[test]
@@ -145,65 +157,38 @@ fn in_place_rules_stay_as_they_are() {
     assert_eq!(analysis.skips[0].statements, 2);
 }
 
-/// The macros that these files must leave as they are.
-fn kept(texts: &[&str], refused: &[&str]) -> Vec<String> {
-    let noted: Vec<_> =
-        texts.iter().map(|text| analyze(text.as_bytes(), &Options::default()).expect("it parses")).collect();
-    let noted: Vec<_> = noted.iter().map(|analysis| analysis.constness()).collect();
-    let refused = refused.iter().map(|name| (*name).to_owned()).collect();
-    let mut kept: Vec<String> = removable(&noted, &refused).kept_macros.into_iter().collect();
-    kept.sort();
-    kept
+#[test]
+fn a_refused_macro_is_listed_with_its_reason() {
+    let (text, mut macros) = (rule("$a:expr", "{ let a = $a; a }"), Macros::default());
+    let found = |macros: &Macros| analyze_among(text.as_bytes(), &OPTIONS, macros).expect("it parses");
+    macros.refuse("other");
+    assert_eq!(found(&macros).sites.len(), 2);
+    macros.refuse("m");
+    let analysis = found(&macros);
+    assert_eq!((analysis.sites.len(), analysis.skips[0].reason), (0, Reason::RefusedMacro));
 }
 
 #[test]
-fn each_const_context_keeps_the_macros_that_it_calls() {
-    for context in [
-        "const X: u8 = m!();",
-        "static X: u8 = a::m!();",
-        "type X = [u8; m!()];",
-        "fn g() { let x = [0; m!()]; }",
-        "enum E { A = m!() }",
-        "fn g() { h::<{ m!() }>(); }",
-        "fn g() { const { m!() } }",
-        "trait T { const X: u8 = m!(); }",
-        "fn g() { const X: u8 = { f(m!()) }; }",
-        "thread_local! { static X: u8 = m!(); }",
-        "other! { const X: u8 = m!(); }",
-        "fn g() { other!(const { m!() }) }",
-        "macro_rules! n { () => { const X: u8 = m!(); } }",
-        "const fn f() -> u8 { m!() } const X: u8 = f();",
-        "use b::m as n; const X: u8 = n!();",
-        "/// `const X: u8 = m!();`\nstruct S;",
-    ] {
-        assert!(kept(&[context], &[]).contains(&"m".to_owned()), "{context}");
-    }
-    for context in
-        ["fn g() { m!() }", "m! {}", "const fn f() { m!() }", "other!(m!());", "const X: fn() = f;"]
-    {
-        assert!(!kept(&[context], &[]).contains(&"m".to_owned()), "{context}");
-    }
-}
-
-#[test]
-fn what_a_kept_macro_calls_is_kept() {
-    let text = "macro_rules! a { () => { b!(c!()) } } macro_rules! b { () => { d!() } } macro_rules! e { () => { f!() } }";
-    assert_eq!(kept(&[text], &[]), [""; 0]);
-    assert_eq!(kept(&[text, "const X: u8 = a!();"], &[]), ["a", "b", "c", "d"]);
-    assert_eq!(kept(&[text], &["e!", "a"]), ["e", "e!", "f"]);
-}
-
-#[test]
-fn a_kept_macro_is_listed_with_its_reason() {
-    let sites = |body: &str, kept: &str| {
-        let (text, kept) = (rule("$a:expr", body), HashSet::from([kept.to_owned()]));
-        let analysis = analyze_freed(text.as_bytes(), &[], &kept, &Options::default(), &Macros::default());
-        let analysis = analysis.expect("it parses");
-        assert!(analysis.skips.iter().all(|skip| skip.reason == Reason::ConstMacro));
-        analysis.sites.len()
+fn a_const_function_that_may_call_the_recorder_gets_calls() {
+    let text = "const fn f() -> u8 { 1 }\npub const unsafe fn g() { let a = 1; }\nconst X: u8 = { let a = 1; a };\n\
+        #[rustversion::attr(since(1.60), const)] fn h() { f() }\n#[rustc_const_stable(since = \"1\")] const fn i() { f() }\n";
+    let lines = |options: &Options| -> Vec<u32> {
+        let analysis = analyze(text.as_bytes(), options).expect("it parses");
+        let numbers = Numbers { ids: vec![1], first: 1, values: 1 };
+        let result = instrument(text.as_bytes(), &analysis, &numbers, options).expect("a text");
+        assert_eq!(String::from_utf8(strip(&result)).expect("a text"), text);
+        analysis.sites.iter().map(|site| site.line).collect()
     };
-    assert_eq!(sites("{ let a = $a; a }", "m"), 0);
-    // A function is no part of the constant around it.
-    assert_eq!(sites("fn f() { $a }", "m"), 1);
-    assert_eq!(sites("fn f() { $a }", "m!"), 0);
+    assert_eq!(lines(&OPTIONS), [1, 2, 4]);
+    assert_eq!(lines(&Options::default()), [0; 0]);
+}
+
+#[test]
+fn values_of_a_const_function_are_recorded_with_its_statements() {
+    let text = "const fn f(x: u8) -> u8 { let y = x; y }\n";
+    let values = |constants: bool| {
+        let options = Options { values: Values::Eight, constants, ..Options::default() };
+        analyze(text.as_bytes(), &options).expect("it parses").values.len()
+    };
+    assert_eq!((values(true), values(false)), (2, 0));
 }

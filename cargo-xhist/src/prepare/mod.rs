@@ -1,8 +1,8 @@
 //! Everything before cargo runs: the recorder, the instrumented sources in the shadow, and the plan of the wrapper.
 
 pub(crate) mod build_key;
-pub(crate) mod const_fns;
 pub(crate) mod generated;
+pub(crate) mod macro_rules;
 mod memory;
 mod output;
 pub(crate) mod prepared;
@@ -21,8 +21,8 @@ use xhist_instrument::select::{ValueSelection, requests};
 use xhist_instrument::trigger::Request;
 
 use self::build_key::hash_text;
-use self::const_fns::Needed;
 use self::generated::Generated;
+use self::macro_rules::Refused;
 use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
@@ -30,7 +30,7 @@ use crate::config;
 use crate::error::Error;
 use crate::facts::{Fact, Facts};
 use crate::keep;
-use crate::plan::{WrapperPlan, write_if_changed};
+use crate::plan::{Recorder, WrapperPlan, write_if_changed};
 use crate::progress::Progress;
 use crate::recorder;
 use crate::recorder::cache::Kept;
@@ -128,18 +128,20 @@ fn prepare_afresh(
     let values = ValueSelection::new(&settings.values)
         .map_err(|error| Error::step("reading --values", error.to_string()))?;
     let watches = triggers.iter().any(Request::watches);
-    let choice = Choice { workspace, settings, has_triggers: !triggers.is_empty(), watches, values };
+    let constants = kept.recorders.values().all(Recorder::is_constant);
+    let has_triggers = !triggers.is_empty();
+    let choice = Choice { workspace, settings, has_triggers, watches, values, constants };
     let mut notes = Notes::new(command.is_again);
-    let needed = Needed::load(home);
-    facts.extend([needed.fact()]);
+    let refused = Refused::load(home);
+    facts.extend([refused.fact()]);
     let map = home.join(MAP);
     let key = build_key::key(command, workspace, &kept.recorders, home, &map)?;
     let (shadow, build) = build_key::places(command, workspace, home, &key)?;
     let generated = Generated::of(home, &build);
     facts.extend([generated.fact()]);
     let analyses = KeptAnalyses::new(home.join(ANALYSES), format!("{:?}", build_key::program()));
-    let (mut graph, outcomes, freed) =
-        analyse(&choice, &triggers, (&needed, &generated, &analyses), progress, &mut notes)?;
+    let (mut graph, outcomes, macros) =
+        analyse(&choice, &triggers, (&refused, &generated, &analyses), progress, &mut notes)?;
     analyses.prune();
     facts.extend(std::mem::take(&mut graph.facts));
     let out_dirs = generated.directories();
@@ -156,7 +158,7 @@ fn prepare_afresh(
         map_hash: hash_text(written.map_hash),
         map: kept_map(&map.with_file_name(MAPS), written.map_hash),
         has_values: written.has_values,
-        freed,
+        macros,
         generated: generated.described(|file| written.files.binary_search(&file).is_ok()).collect(),
         asks,
         file_names: written.names,
@@ -173,7 +175,7 @@ fn prepare_afresh(
 fn analyse(
     choice: &Choice<'_>,
     triggers: &[Request],
-    (needed, generated, kept): (&Needed, &Generated, &KeptAnalyses),
+    (refused, generated, kept): (&Refused, &Generated, &KeptAnalyses),
     progress: &Progress,
     notes: &mut Notes,
 ) -> Result<(ModuleGraph, Vec<Outcome>, BTreeSet<String>), Error> {
@@ -181,16 +183,14 @@ fn analyse(
     let mut graph = xhist_instrument::in_parallel(|| {
         module_graph::follow(
             choice.workspace,
-            (kept, &generated),
+            (kept, &generated, &refused.names),
             &|file: &Path| choice.options(file),
             |files| {
                 progress.step(format!("instrumenting {files} files"));
             },
         )
     });
-    let freed = xhist_instrument::in_parallel(|| {
-        const_fns::free(&mut graph, choice.workspace, (needed, kept), &|file| choice.options_of(file))
-    });
+    let macros = macro_rules::give_recorder(&mut graph, choice.workspace);
     output::record(&mut graph, choice);
     let set = ProgramSources { files: &graph.files, choice };
     let analyses = std::mem::take(&mut graph.analyses);
@@ -200,7 +200,7 @@ fn analyse(
     let notes = RefCell::new(notes);
     let note = |note: &str| notes.borrow_mut().warn(format!("note: {note}"));
     pipeline::place_triggers(&set, &mut outcomes, triggers, note)?;
-    Ok((graph, outcomes, freed))
+    Ok((graph, outcomes, macros))
 }
 
 /// The share of the statements that is recorded, if it is low.

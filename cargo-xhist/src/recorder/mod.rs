@@ -19,7 +19,7 @@ use self::cache::{Cache, Kept};
 use self::compiler::{Compiler, output};
 use crate::command;
 use crate::error::{Error, UsageError};
-use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
+use crate::names::{COMPILER_NAME, CONSTANT, PROFILE, UNOPTIMISED, UNSTABLE};
 use crate::plan::{Recorder, RecorderSource, write_if_changed};
 use crate::progress::Progress;
 use crate::workspace::BareRecorder;
@@ -40,7 +40,10 @@ const LIBRARIES: [&str; 8] = [
 const REPLACED: &str = "(which is replacing registry `crates-io`)";
 
 /// The format of the cache: changes when a cached recorder is made or stored differently.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
+
+/// What cargo prints where the recorder itself does not compile.
+const NOT_COMPILED: &str = "could not compile `xhist-rt`";
 
 /// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
 /// recorder whose fast path also works across dynamic libraries.
@@ -82,10 +85,25 @@ pub(crate) fn get(
         progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
         let directory = cache.clear(&key)?;
         let package = directory.join("package");
-        write_package(&package, &sources::write(&directory.join("src"))?, &features)?;
+        std::fs::create_dir_all(&package).map_err(Error::file("create", &package))?;
+        let place = sources::write(&directory.join("src"))?;
         let draft = tempfile::Builder::new().prefix("build-").tempdir_in(&package);
         let draft = draft.map_err(Error::file("write in", &package))?;
-        return cache.keep(&key, &build(command, &package, draft.path())?);
+        let build = |is_constant| {
+            write_package(&package, &place, &features, is_constant)?;
+            build(command, &package, draft.path())
+        };
+        let built = match build(true)? {
+            Built::NotCompiled(_) => {
+                progress.say("note: this compiler has no way to record `const fn` and the rules of macros");
+                build(false)?
+            }
+            built => built,
+        };
+        return match built {
+            Built::Complete(recorders) => cache.keep(&key, &recorders),
+            Built::NotCompiled(errors) => Err(Error::step(BUILDING, errors)),
+        };
     }
     Err(problem.unwrap_or_else(|| Error::step("building the recorder", "there is no directory for it")))
 }
@@ -133,24 +151,31 @@ fn key(command: &command::Command, features: &Features<'_>, home: &Path) -> Resu
     Ok(format!("{:016x}", hash.finish()))
 }
 
-fn build(
-    command: &command::Command,
-    package: &Path,
-    target_dir: &Path,
-) -> Result<BTreeMap<String, Recorder>, Error> {
+const BUILDING: &str = "building the recorder (xhist-rt)";
+
+/// What came of a build of the recorder.
+enum Built {
+    Complete(BTreeMap<String, Recorder>),
+    /// The compiler refuses the recorder itself, with these errors.
+    NotCompiled(String),
+}
+
+fn build(command: &command::Command, package: &Path, target_dir: &Path) -> Result<Built, Error> {
     let mut output = run(command, package, target_dir, false)?;
     // The project has its packages beside it. Those of the recorder are elsewhere.
     if String::from_utf8_lossy(&output.stderr).contains(REPLACED) {
         output = run(command, package, target_dir, true)?;
     }
     if !output.status.success() {
-        return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
+        let errors = String::from_utf8_lossy(&output.stderr).into_owned();
+        let is_own = errors.contains(NOT_COMPILED);
+        return if is_own { Ok(Built::NotCompiled(errors)) } else { Err(Error::step(BUILDING, errors)) };
     }
     let recorders = recorders_in(&output.stdout, target_dir);
     if recorders.is_empty() {
-        return Err(Error::step("building the recorder (xhist-rt)", "cargo named no library"));
+        return Err(Error::step(BUILDING, "cargo named no library"));
     }
-    Ok(recorders)
+    Ok(Built::Complete(recorders))
 }
 
 /// Runs cargo, in the project's directory or outside of it: there with that part of the project's configuration which decides
@@ -211,7 +236,11 @@ pub(crate) fn compile(args: &[OsString]) -> ExitCode {
     if !asks && !args.contains(&lints[0]) {
         kept.extend(&lints);
     }
-    let error = Command::new(rustc).args(kept).exec();
+    let mut compiler = Command::new(rustc);
+    if args.iter().any(|arg| arg.to_string_lossy() == format!("feature={CONSTANT:?}")) {
+        compiler.envs(UNSTABLE);
+    }
+    let error = compiler.args(kept).exec();
     eprintln!("error: cannot run {}: {error}", rustc.display());
     ExitCode::from(101)
 }
@@ -299,11 +328,19 @@ pub(crate) fn cargo() -> Command {
     cargo
 }
 
-/// Writes a package whose only dependency is the recorder at this place.
-fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Result<(), Error> {
-    let hosted = features.hosted.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
-    let bare =
-        features.bare.features.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
+/// Writes a package whose only dependency is the recorder at this place. `is_constant`: with [`CONSTANT`].
+fn write_package(
+    directory: &Path,
+    place: &str,
+    features: &Features<'_>,
+    is_constant: bool,
+) -> Result<(), Error> {
+    let list = |features: &mut dyn Iterator<Item = &str>| {
+        let features = features.chain(is_constant.then_some(CONSTANT));
+        features.map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ")
+    };
+    let hosted = list(&mut features.hosted.iter().copied());
+    let bare = list(&mut features.bare.features.iter().map(String::as_str));
     // The program's own functions are called by name, so their types must be the same.
     let state = features.bare.restore_state.as_ref();
     let section = state

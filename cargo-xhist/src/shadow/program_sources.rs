@@ -26,14 +26,20 @@ pub(crate) struct Choice<'a> {
     pub(crate) watches: bool,
     /// The patterns `--values` of the command line.
     pub(crate) values: ValueSelection,
+    /// A `const fn` may call the recorder.
+    pub(crate) constants: bool,
 }
 
 impl Choice<'_> {
     /// The options of a file.
     pub(crate) fn options(&self, file: &Path) -> Options {
         let options = self.workspace.settings(self.settings, file).options();
-        let (triggers, watches) = (self.has_triggers, self.watches);
-        Options { main_hash: MainHash::FromEnv, triggers, watches, ..options }
+        let (triggers, watches, constants) = (self.has_triggers, self.watches, self.constants);
+        // A constant may need a macro. Without `--deps` our wrapper compiles only members: it cannot see what the compiler
+        // refuses in other crates.
+        let is_seen = !self.workspace.dependencies.is_empty() || !self.workspace.has_outside;
+        let rules = constants && is_seen;
+        Options { main_hash: MainHash::FromEnv, triggers, watches, constants, rules, ..options }
     }
 
     /// The options of a file whose edition is known.

@@ -9,7 +9,7 @@ use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::path::PathBuf;
 use std::sync::Mutex;
 
-use xhist_instrument::{Analysis, Macros, Options, Refusal, analyze_among, analyze_freed};
+use xhist_instrument::{Analysis, Macros, Options, Refusal, analyze_among};
 
 use crate::plan::write_if_changed;
 
@@ -30,32 +30,16 @@ impl KeptAnalyses {
 
     /// [`analyze_among`].
     pub(crate) fn of(&self, text: &[u8], options: &Options, macros: &Macros) -> Result<Analysis, Refusal> {
-        self.get((text, options, macros), "", || analyze_among(text, options, macros))
-    }
-
-    /// [`analyze_freed`].
-    pub(crate) fn of_freed(
-        &self,
-        text: &[u8],
-        (keywords, kept_macros): (&[usize], &HashSet<String>),
-        options: &Options,
-        macros: &Macros,
-    ) -> Result<Analysis, Refusal> {
-        let mut kept: Vec<_> = kept_macros.iter().collect();
-        kept.sort_unstable();
-        let freed = format!("{keywords:?} {kept:?}");
-        let analyse = || analyze_freed(text, keywords, kept_macros, options, macros);
-        self.get((text, options, macros), &freed, analyse)
+        self.get((text, options, macros), || analyze_among(text, options, macros))
     }
 
     fn get(
         &self,
         (text, options, macros): (&[u8], &Options, &Macros),
-        freed: &str,
         analyse: impl FnOnce() -> Result<Analysis, Refusal>,
     ) -> Result<Analysis, Refusal> {
         let mut hash = DefaultHasher::new();
-        (&self.program, text, format!("{options:?}"), macros.sum_for(text), freed).hash(&mut hash);
+        (&self.program, text, format!("{options:?}"), macros.sum_for(text)).hash(&mut hash);
         let name = OsString::from(format!("{:016x}", hash.finish()));
         let path = self.directory.join(&name);
         let known = std::fs::read(&path).ok().and_then(|bytes| Analysis::from_bytes(&bytes));
@@ -98,7 +82,7 @@ mod tests {
                 analysed.set(analysed.get() + 1);
                 analyze_among(text.as_bytes(), options, macros)
             };
-            let found = kept.get((text.as_bytes(), options, macros), "", analyse);
+            let found = kept.get((text.as_bytes(), options, macros), analyse);
             assert_eq!(found, analyze_among(text.as_bytes(), options, macros));
             analysed.take()
         };

@@ -23,8 +23,6 @@ pub(crate) struct ModuleGraph {
     pub(crate) analyses: Vec<Result<Analysis, Refusal>>,
     /// Files that macros read as data.
     pub(crate) data: BTreeSet<PathBuf>,
-    /// Macros that are called across files.
-    pub(crate) macros: Macros,
     /// Files that a module or an `include!` leads to. A root may be among them.
     pub(crate) inner: HashSet<PathBuf>,
     /// What was read and looked for.
@@ -80,12 +78,13 @@ impl Visit {
 /// Follows every target, and the files that build scripts made. Files are read once and parsed at most once, in parallel. `progress` gets the number of files so far.
 pub(crate) fn follow(
     workspace: &Workspace,
-    (kept, generated): (&KeptAnalyses, &[PathBuf]),
+    (kept, generated, refused): (&KeptAnalyses, &[PathBuf], &BTreeSet<String>),
     options: &(impl Fn(&Path) -> Options + Sync),
     progress: impl Fn(usize),
 ) -> ModuleGraph {
     let mut graph = Growing::default();
     workspace.packages.iter().for_each(|package| graph.macros.add_crate(&package.name));
+    refused.iter().for_each(|name| graph.macros.refuse(name));
     let mut seen = HashSet::new();
     let mut wave: Vec<Visit> = workspace
         .targets
@@ -177,7 +176,7 @@ impl Growing {
             (ModuleFile { path, text, edition2015 }, analysis)
         };
         let (files, analyses) = files.into_iter().map(split).unzip();
-        ModuleGraph { files, analyses, data, macros, inner, facts }
+        ModuleGraph { files, analyses, data, inner, facts }
     }
 }
 

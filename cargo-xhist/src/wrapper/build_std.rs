@@ -7,6 +7,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use crate::names::UNSTABLE;
 use crate::plan::{Recorder, RecorderSource};
 use crate::wrapper::rustc_args::values_of;
 
@@ -32,7 +33,7 @@ pub(crate) fn recorder(
         for (index, source) in built.sources.iter().enumerate() {
             let mut command = Command::new(rustc);
             let made = &built.sources[..index];
-            command.args(arguments(source, made, &draft, args, &std, &target));
+            command.args(arguments(source, made, &draft, args, &std, &target)).envs(UNSTABLE);
             if !command.status().is_ok_and(|status| status.success()) {
                 eprintln!(
                     "error: xhist cannot compile the recorder ({}) with this core library",

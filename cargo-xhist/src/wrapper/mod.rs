@@ -47,15 +47,15 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
         command
     };
     let mut command = compiler();
-    let freed = plan.as_ref().map(|plan| plan.freed.clone()).unwrap_or_default();
-    let run = |command: &mut Command| match freed.is_empty() {
+    let macros = plan.as_ref().map(|plan| plan.macros.clone()).unwrap_or_default();
+    let run = |command: &mut Command| match macros.is_empty() {
         true => command.status(),
-        false => refusals::run(command, &freed, &Path::new(wrapper).with_file_name(REFUSED)),
+        false => refusals::run(command, &macros, &Path::new(wrapper).with_file_name(REFUSED)),
     };
     let crate_call = plan.and_then(|plan| RustcCall::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
         command.args(&args);
-        if !freed.is_empty() && value_of(&args, "--crate-name").is_some() {
+        if !macros.is_empty() && value_of(&args, "--crate-name").is_some() {
             return run(&mut command).map_or_else(|error| cannot_run(program, &error), exit_code);
         }
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
@@ -184,6 +184,8 @@ impl RustcCall {
             // A forbidden lint must not fail on inserted calls.
             result.extend(["--cap-lints".into(), "warn".into()]);
         }
+        // An evaluation takes more steps with inserted calls.
+        result.push("-Along_running_const_eval".into());
         result.extend(self.remaps());
         result
     }
@@ -349,7 +351,7 @@ mod tests {
                 has_values: false,
                 generated: BTreeMap::new(),
                 asks: false,
-                freed: BTreeSet::new(),
+                macros: BTreeSet::new(),
                 file_names: String::new(),
             },
             recorder: Recorder {
@@ -367,8 +369,8 @@ mod tests {
         assert_eq!(
             line,
             "--crate-name a /t/shadow/w/src/main.rs -O --extern b=/b.rlib --extern xhist_rt=/r/libxhist_rt.rlib \
-             -L dependency=/r -L dependency=/r/deps --cap-lints warn --remap-path-prefix=/t/shadow/=/ \
-             --remap-path-prefix=/t/shadow/w/="
+             -L dependency=/r -L dependency=/r/deps --cap-lints warn -Along_running_const_eval \
+             --remap-path-prefix=/t/shadow/=/ --remap-path-prefix=/t/shadow/w/="
         );
         let unoptimised = call.arguments(&args("--crate-name a src/main.rs"));
         assert!(unoptimised.contains(&"xhist_rt=/r/libxhist_recorder.rlib".into()), "{unoptimised:?}");

@@ -120,6 +120,8 @@ pub struct Macros {
     enums: BTreeSet<String>,
     item_calls: BTreeSet<String>,
     crates: BTreeSet<String>,
+    /// Macros in whose rules the compiler refuses calls.
+    refused: BTreeSet<String>,
     files: Vec<MacroFile>,
     /// The macros of each file.
     texts: Vec<Arc<TextMacros>>,
@@ -148,6 +150,17 @@ impl Macros {
         self.forget();
     }
 
+    /// The rules of this macro stay as they are.
+    pub fn refuse(&mut self, name: &str) {
+        self.refused.insert(name.to_owned());
+        self.forget();
+    }
+
+    /// Whether they do.
+    pub(crate) fn is_refused(&self, name: &str) -> bool {
+        self.refused.contains(name)
+    }
+
     /// Something is added: what was derived no longer holds.
     fn forget(&mut self) {
         (self.tree, self.sum) = (OnceLock::new(), OnceLock::new());
@@ -168,10 +181,11 @@ impl Macros {
                 enums,
                 item_calls,
                 crates,
+                refused,
                 ..
             } = self;
             (by_name, exported, nested, names, globs).hash(&mut hash);
-            (macro_use_crates, enums, item_calls, crates).hash(&mut hash);
+            (macro_use_crates, enums, item_calls, crates, refused).hash(&mut hash);
             hash.finish()
         });
         let tree = self.tree.get_or_init(|| ModuleTree::new(&self.files));

@@ -16,7 +16,9 @@ pub(super) fn skipped_lines(text: &[u8], analysis: &Analysis) -> String {
         let Some(what) = what(skip.reason) else { continue };
         let lines = lines.get_or_insert_with(|| Lines::new(text));
         let range = match skip.reason {
-            Reason::MacroDefinition | Reason::ConstMacro | Reason::MacroArguments => lines.of_brackets(skip),
+            Reason::MacroDefinition | Reason::RefusedMacro | Reason::MacroArguments => {
+                lines.of_brackets(skip)
+            }
             _ => of_body(skip, analysis),
         };
         let is_known = ranges.last().is_some_and(|(known, _)| known.contains(range.start()));
@@ -34,7 +36,7 @@ pub(super) fn skipped_lines(text: &[u8], analysis: &Analysis) -> String {
 fn what(reason: Reason) -> Option<&'static str> {
     match reason {
         Reason::ConstFn => Some("const fn"),
-        Reason::MacroDefinition | Reason::ConstMacro => Some("macro body"),
+        Reason::MacroDefinition | Reason::RefusedMacro => Some("macro body"),
         Reason::MacroArguments => Some("macro arguments"),
         Reason::Thinned | Reason::Detail => None,
         reason => reason.is_executable().then_some(""),

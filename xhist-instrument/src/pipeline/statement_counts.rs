@@ -49,7 +49,7 @@ impl StatementCounts {
         for (reason, statements) in self.skips.iter().filter(|(reason, _)| reason.is_executable()) {
             let group = match reason {
                 Reason::ConstFn => 0,
-                Reason::MacroDefinition | Reason::ConstMacro => 1,
+                Reason::MacroDefinition | Reason::RefusedMacro => 1,
                 Reason::MacroArguments => 2,
                 Reason::Directive | Reason::Excluded => 3,
                 Reason::Thinned | Reason::Detail => {
@@ -83,7 +83,7 @@ mod tests {
         let skips = [
             (Reason::ConstFn, 5),
             (Reason::MacroDefinition, 1_100),
-            (Reason::ConstMacro, 100),
+            (Reason::RefusedMacro, 100),
             (Reason::Directive, 1),
             (Reason::Excluded, 2),
             (Reason::Unreachable, 9_000),

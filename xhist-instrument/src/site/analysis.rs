@@ -1,7 +1,6 @@
 //! The result of analysing one file. Plain data, without a syntax tree.
 
 use crate::macros::Macros;
-use crate::site::constness::Constness;
 use crate::site::structure::Structure;
 use crate::site::value_site::{ValueReason, ValueSite, ValueSkip, ValueWatch};
 use crate::site::{Include, ModDecl, Reason, Site, Skip, TaskBody, Trigger};
@@ -49,10 +48,6 @@ pub struct Analysis {
     /// Macros taken for the program's own, because nothing in the program is known to import another one of that
     /// name.
     pub(crate) assumed_macros: BTreeSet<String>,
-    /// The `const fn` of the file, and what const contexts call.
-    pub(crate) constness: Constness,
-    /// Offsets of the keywords `const` that go when the text is instrumented.
-    pub(crate) without_const: Vec<usize>,
     /// The bodies of macro rules that hold sites, in the order of the text.
     pub(crate) rules: Vec<Range<usize>>,
     /// The macros that these rules belong to.
@@ -68,11 +63,6 @@ pub struct Analysis {
 }
 
 impl Analysis {
-    /// The `const fn` of the file, and what const contexts call.
-    pub fn constness(&self) -> &Constness {
-        &self.constness
-    }
-
     /// Whether statements in the rules of macros are recorded.
     pub fn has_rules(&self) -> bool {
         !self.rules.is_empty()
@@ -81,11 +71,6 @@ impl Analysis {
     /// The macros that have such rules.
     pub fn recorded_macros(&self) -> impl Iterator<Item = &str> {
         self.recorded_macros.iter().map(String::as_str)
-    }
-
-    /// Whether macros are defined whose rules hold statements.
-    pub fn defines_macros(&self) -> bool {
-        self.skips.iter().any(|skip| skip.reason == Reason::MacroDefinition)
     }
 
     /// Lets macros of this crate name the recorder where they are called. The text is the root of the crate.

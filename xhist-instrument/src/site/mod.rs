@@ -2,7 +2,6 @@
 //! Plain data, without a syntax tree.
 
 pub(crate) mod analysis;
-pub(crate) mod constness;
 mod kept;
 pub(crate) mod packed;
 pub(crate) mod structure;
@@ -198,8 +197,8 @@ pub enum Reason {
     MacroArguments,
     /// The body of a `macro_rules!` or `macro` definition.
     MacroDefinition,
-    /// The rules of a macro that a constant may call.
-    ConstMacro,
+    /// The compiler refuses calls in the rules of the macro.
+    RefusedMacro,
     /// `// xhist instrument FALSE`.
     Directive,
     /// Excluded by `include` or `exclude`.
@@ -245,7 +244,10 @@ impl Reason {
 
     /// Whether the statements are counted from unparsed tokens.
     pub fn is_estimate(self) -> bool {
-        matches!(self, Self::MacroArguments | Self::MacroDefinition | Self::ConstMacro | Self::UnknownSyntax)
+        matches!(
+            self,
+            Self::MacroArguments | Self::MacroDefinition | Self::RefusedMacro | Self::UnknownSyntax
+        )
     }
 }
 
@@ -255,7 +257,7 @@ impl fmt::Display for Reason {
             Self::ConstContext => "evaluated by the compiler (const context)",
             Self::ConstFn => "const fn, which cannot call the recorder",
             Self::MacroArguments => "inside the arguments of a macro",
-            Self::ConstMacro => "inside a macro that a constant may call",
+            Self::RefusedMacro => "inside a macro in whose rules the compiler refuses calls",
             Self::MacroDefinition => "inside a macro definition",
             Self::Directive => "switched off by a directive",
             Self::Excluded => "left out by include or exclude",

@@ -59,6 +59,11 @@ pub(super) fn is_memory_primitive(attributes: &[Attribute], signature: &Signatur
         && (signature.abi.is_some() || attributes.iter().any(exported))
 }
 
+/// Whether this is a function of the standard library: one that is const there calls only those that are marked as stable.
+pub(super) fn has_stability(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| name(attribute).starts_with("rustc_const_"))
+}
+
 /// Whether an attribute macro may make the function const: `#[rustversion::attr(since(1.60), const)]`.
 pub(super) fn hidden_const(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {

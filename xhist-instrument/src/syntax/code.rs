@@ -3,15 +3,12 @@
 use crate::macros::Macros;
 use crate::refusal::{Refusal, RefusalReason};
 use crate::text::{Directives, LineIndex, TokenFingerprint};
-use std::collections::HashSet;
 
 /// A source text, and what is known about it before parsing.
 pub(crate) struct Code<'a> {
     pub text: &'a str,
     /// Macros of the program, by name.
     pub macros: &'a Macros,
-    /// Macros whose rules are left alone; `None`: all of them.
-    pub kept_macros: Option<&'a HashSet<String>>,
     /// Offset of the first code.
     pub start: usize,
     pub lines: LineIndex,

@@ -3,7 +3,6 @@
 mod attributes;
 mod bindings;
 mod code;
-mod constness;
 mod diverge;
 mod edges;
 mod macro_expander;
@@ -24,10 +23,7 @@ use syn::parse::Parser as _;
 /// Parses and walks. Recursive: the caller provides a sufficient stack.
 pub(crate) fn analyze(code: &Code<'_>, options: &Options) -> Result<Analysis, Refusal> {
     // The parser keeps every text of this thread until its spans are invalidated.
-    let result = parse(code).and_then(|file| {
-        let analysis = walk::walk(&file, code, options)?;
-        Ok(Analysis { constness: constness::note(&file, code.start), ..analysis })
-    });
+    let result = parse(code).and_then(|file| walk::walk(&file, code, options));
     proc_macro2::extra::invalidate_current_thread_spans();
     match result {
         // A file that is switched off need not parse.

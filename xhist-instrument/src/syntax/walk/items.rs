@@ -57,7 +57,9 @@ impl Walker<'_> {
                     if is_async { BodyKind::AsyncFunction } else { BodyKind::Function },
                 );
                 let of_trait = std::mem::replace(&mut walker.of_trait, Arc::from(""));
-                walker.constant_as(constant.then_some(Reason::ConstFn), |walker| {
+                let is_skipped =
+                    constant && (!walker.options.constants || attributes::has_stability(attributes));
+                walker.constant_as(is_skipped.then_some(Reason::ConstFn), |walker| {
                     let constant_items = std::mem::replace(&mut walker.constant_items, false);
                     let name = Some(&signature.ident);
                     let work = |walker: &mut Self| {

@@ -22,31 +22,29 @@ impl Walker<'_> {
     pub(super) fn rules(&mut self, item: &ItemMacro) -> (u32, Reason) {
         let name = item.ident.as_ref().map(token_scan::unraw).unwrap_or_default();
         let mut left = TokenScan::default();
-        let kept = self.code.kept_macros.filter(|_| !self.expansions.is_under_way());
-        let Some(kept) = kept.filter(|_| item.mac.path.is_ident("macro_rules")) else {
+        let is_meant = self.options.rules && !self.expansions.is_under_way();
+        if !is_meant || !item.mac.path.is_ident("macro_rules") {
             left.rules(item.mac.tokens.clone(), &mut Vec::new());
             return (left.statements, Reason::MacroDefinition);
-        };
-        let (is_refused, is_const) = (kept.contains(&format!("{name}!")), kept.contains(&name));
+        }
+        let is_refused = self.code.macros.is_refused(&name);
         for (body, outline) in outlines(item.mac.tokens.clone()) {
             let outline = outline.filter(|_| !is_refused);
-            let is_walked = outline.is_some_and(|outline| self.rule(&name, &body, outline, is_const));
+            let is_walked = outline.is_some_and(|outline| self.rule(&name, &body, outline));
             if !is_walked {
                 left.braced(body.stream(), &mut Vec::new());
             }
         }
-        (left.statements, if is_refused || is_const { Reason::ConstMacro } else { Reason::MacroDefinition })
+        (left.statements, if is_refused { Reason::RefusedMacro } else { Reason::MacroDefinition })
     }
 
-    /// Walks the body of a rule. False when it is not understood. In a constant, only items are not part of the constant.
-    fn rule(&mut self, name: &str, body: &Group, outline: Outline, is_const: bool) -> bool {
+    /// Walks the body of a rule. False when it is not understood.
+    fn rule(&mut self, name: &str, body: &Group, outline: Outline) -> bool {
         // A task that waits in a macro is one of the function around the call.
         if holds_await(&outline.tokens) {
             return false;
         }
-        let syntax = RuleSyntax::parse(outline.tokens)
-            .filter(|syntax| !is_const || matches!(syntax, RuleSyntax::Items(_)));
-        let Some(syntax) = syntax else { return false };
+        let Some(syntax) = RuleSyntax::parse(outline.tokens) else { return false };
         let range = self.start_of(body.span_open())..self.end_of(body.span_close());
         let repetitions = outline.repetitions.iter();
         let repetitions: Vec<_> = repetitions

@@ -37,8 +37,8 @@ impl<'ast> Visit<'ast> for Walker<'_> {
     fn visit_expr_closure(&mut self, node: &'ast syn::ExprClosure) {
         node.inputs.iter().for_each(|input| self.visit_pat(input));
         self.visit_return_type(&node.output);
-        let constant = node.constness.is_some().then_some(Reason::ConstFn);
-        self.constant_as(constant, |walker| walker.closure(node));
+        let constant = node.constness.is_some() && !self.options.constants;
+        self.constant_as(constant.then_some(Reason::ConstFn), |walker| walker.closure(node));
     }
 
     fn visit_expr_if(&mut self, node: &'ast syn::ExprIf) {
