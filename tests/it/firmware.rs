@@ -55,7 +55,7 @@ pub const CASES: &[Case] = &[
     Case::needing("recorder_with_sample_compiles_for_cortex_m3", NEEDS, || {
         kinds::compiles("thumbv7m-none-eabi")
     }),
-    Case::needing("recorder_with_sample_compiles_for_cortex_m4f", NEEDS, || {
+    Case::needing("recorder_with_sample_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
         kinds::compiles("thumbv7em-none-eabihf")
     }),
     Case::needing("recorder_compiles_for_risc_v", NEEDS, || kinds::compiles("riscv32imac-unknown-none-elf")),

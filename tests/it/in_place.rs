@@ -8,8 +8,8 @@ use std::time::Duration;
 use object::{Object, ObjectSection};
 use rustix::process::Signal;
 use xhist_tests::{
-    Case, Done, Listing, Need, Run, Tree, cargo, instrument, line_of, online_cargo, other_cargo, report,
-    repository,
+    CORTEX_M, Case, Done, Listing, Need, Run, Tree, cargo, instrument, line_of, online_cargo, other_cargo,
+    report, repository,
 };
 
 pub const CASES: &[Case] = &[
@@ -50,6 +50,16 @@ pub fn add_recorder(tree: &Tree, features: &str) {
     let manifest = if has_table { manifest } else { format!("{manifest}\n[dependencies]\n") };
     let line = format!("xhist-rt = {{ path = {path:?}, features = [{features}] }}");
     tree.write("Cargo.toml", &manifest.replace("[dependencies]\n", &format!("[dependencies]\n{line}\n")));
+    tree.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {:?}\n", shared_build().path()));
+}
+
+/// Where trees with the recorder keep what they compile, so that it is compiled once. Each thread of tests has its own: a
+/// build waits for another in the same directory.
+fn shared_build() -> &'static Tree {
+    thread_local! {
+        static BUILD: &'static Tree = Box::leak(Box::new(Tree::empty("build")));
+    }
+    BUILD.with(|build| *build)
 }
 
 fn plain_cargo_run() {
@@ -232,10 +242,7 @@ fn advice_for_firmware() {
     let done = instrument(tree.path()).args("src/").succeed();
     let command = typed(&done, tree.path());
     done.check(command.ends_with(" --features trace,single-core"), "the features of firmware with one core");
-    let build =
-        other_cargo("/usr/bin/cargo", tree.path()).env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
-    let build = build.env("CARGO_TARGET_THUMBV7M_NONE_EABI_LINKER", "arm-none-eabi-ld");
-    build.args("build --quiet --release --target thumbv7m-none-eabi -Zbuild-std=core").succeed();
+    CORTEX_M.cargo(tree.path(), "build --quiet").succeed();
     let elf = tree.join("target/thumbv7m-none-eabi/release/firmware-cortex-m");
     let printed = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();
     printed.check(printed.stdout.contains("dump_image dump.bin"), "the ring is in the program");

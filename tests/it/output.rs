@@ -46,6 +46,12 @@ fn main() {
     println!("loud {} end", Loud(7)); // loud
     say!("said {width}");
     eprintln!("to stderr {}", 5); // stderr
+    // Behind the call of a statement the column would be another.
+    let twice =
+        dbg!(width * 2); // twice
+    let (one, _) =
+        dbg!(1, String::from("x")); // both
+    assert_eq!(twice + one, 13);
     std::println!("by path");
     println!("{}", "é".repeat(1000)); // long
     println!("{{}} \u{1b}[31mred"); // red
@@ -118,6 +124,9 @@ fn printed() {
         ("loud", "stdout", "loud <7> end"),
         ("", "stdout", "said 6"),
         ("stderr", "stderr", "to stderr 5"),
+        ("twice", "stderr", "[src/main.rs:41:9] width * 2 = 12"),
+        ("both", "stderr", "[src/main.rs:43:9] 1 = 1"),
+        ("both", "stderr", "[src/main.rs:43:9] String::from(\"x\") = \"x\""),
         ("long", "stdout", "long"),
         ("red", "stdout", "{} \\u{1b}[31mred"),
         ("early", "stdout", "early bird"),
@@ -151,7 +160,7 @@ fn printed() {
     let view = report(tree.path()).args("view --print --height 60 --width 120").succeed().stdout;
     assert!(view.contains("stdout: caught"), "{view}");
     let severe = report(tree.path()).args("traceinfo --severity 1..").succeed().stdout;
-    assert!(severe.lines().count() == 1 && severe.contains("stderr(0x0a): to stderr 5"), "{severe}");
+    assert!(severe.lines().count() == 4 && severe.contains("stderr(0x0a): to stderr 5"), "{severe}");
 
     // Texts have no numbers: those of statements are the same without them.
     let numbers = || {

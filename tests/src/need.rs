@@ -70,19 +70,11 @@ impl Need {
             Need::Socat => {
                 (!succeeds("socat", &["-V"])).then(|| "socat is not installed: apt-get install socat".into())
             }
-            Need::Qutest => Need::qutest().is_none().then(|| {
-                "the Python package qutest is not there: pip install qutest, or name its program in XHIST_QUTEST".into()
-            }),
+            Need::Qutest => Need::qutest().is_none().then(|| no_package("qutest")),
             Need::JsonSchema => (!succeeds("python3", &["-c", "import jsonschema"]))
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
-            Need::Perfetto => Need::perfetto().is_none().then(|| {
-                "the Python package perfetto is not there: pip install perfetto, or name a Python that has it in \
-                 XHIST_PERFETTO_PYTHON"
-                    .into()
-            }),
-            Need::McpClient => Need::mcp().is_none().then(|| {
-                "the Python package mcp is not there: pip install mcp, or name a Python that has it in XHIST_MCP_PYTHON".into()
-            }),
+            Need::Perfetto => Need::perfetto().is_none().then(|| no_package("perfetto")),
+            Need::McpClient => Need::mcp().is_none().then(|| no_package("mcp")),
             Need::Browser => browser(),
             Need::DapClient => npm(&DAP_PACKAGES),
             Need::Editor => Need::editor().is_none().then(|| {
@@ -142,24 +134,18 @@ impl Need {
 
     /// The program qutest, if it is there.
     pub fn qutest() -> Option<PathBuf> {
-        let named = std::env::var_os("XHIST_QUTEST").map(PathBuf::from);
-        let program = named.unwrap_or_else(|| PathBuf::from("qutest"));
-        succeeds(&program.to_string_lossy(), &["--version"]).then_some(program)
+        let beside = python().with_file_name("qutest");
+        succeeds(&beside.to_string_lossy(), &["--version"]).then_some(beside)
     }
 
     /// A Python with the package mcp.
     pub fn mcp() -> Option<PathBuf> {
-        let named = std::env::var_os("XHIST_MCP_PYTHON").map(PathBuf::from);
-        let python = named.unwrap_or_else(|| PathBuf::from("python3"));
-        succeeds(&python.to_string_lossy(), &["-c", "from mcp import Client"]).then_some(python)
+        python_with("from mcp import Client")
     }
 
     /// A Python with the package perfetto.
     pub fn perfetto() -> Option<PathBuf> {
-        let named = std::env::var_os("XHIST_PERFETTO_PYTHON").map(PathBuf::from);
-        let python = named.unwrap_or_else(|| PathBuf::from("python3"));
-        let import = ["-c", "import perfetto.protos.perfetto.trace.perfetto_trace_pb2"];
-        succeeds(&python.to_string_lossy(), &import).then_some(python)
+        python_with("import perfetto.protos.perfetto.trace.perfetto_trace_pb2")
     }
 
     /// Headless Chromium, if it is there.
@@ -194,6 +180,22 @@ impl Need {
         let corpus = repository().parent()?.join("shared/corpus");
         corpus.join("crates.tsv").is_file().then_some(corpus)
     }
+}
+
+/// The Python with packages of PyPI that the tests use.
+fn python() -> PathBuf {
+    std::env::var_os("XHIST_PYTHON").map_or_else(|| "python3".into(), PathBuf::from)
+}
+
+fn python_with(import: &str) -> Option<PathBuf> {
+    let python = python();
+    succeeds(&python.to_string_lossy(), &["-c", import]).then_some(python)
+}
+
+fn no_package(name: &str) -> String {
+    format!(
+        "the Python package {name} is not there: pip install {name}, or name a Python that has it in XHIST_PYTHON"
+    )
 }
 
 fn succeeds(program: &str, args: &[&str]) -> bool {

@@ -40,7 +40,7 @@ pub enum Tasks {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PrintedOutput {
-    /// The texts of `print!`, `println!`, `eprint!` and `eprintln!` are records at their statements.
+    /// The texts of `print!`, `println!`, `eprint!`, `eprintln!` and `dbg!` are records at their statements.
     #[default]
     On,
     /// Only the statements.

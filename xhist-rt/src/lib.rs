@@ -38,7 +38,7 @@ use hosted as recorder;
 use inert as recorder;
 
 #[cfg(all(not(feature = "trace"), feature = "std"))]
-pub use std::{eprint, eprintln, print, println};
+pub use std::{dbg, eprint, eprintln, print, println};
 
 #[doc(hidden)]
 pub use hooks::inlined;

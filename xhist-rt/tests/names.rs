@@ -152,6 +152,7 @@ fn trace_events() {
         xhist_rt::println!(" {}", 1);
         xhist_rt::eprint!("printed");
         xhist_rt::eprintln!(" {}", 1);
+        assert_eq!(xhist_rt::dbg!(1 + 1, "two"), (2, "two"));
     }
     let class = trace::Class::Profile { opcode: TIMER, data: 0 };
     trace::event(&trace::Event { class, args: &[], buffer: None });

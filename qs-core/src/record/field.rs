@@ -321,4 +321,16 @@ mod tests {
             assert!(sizes.eq(expected.iter().copied()), "{}", letter as char);
         }
     }
+
+    #[test]
+    fn a_text_ends_at_its_first_zero() {
+        for before in ["", "\u{1}\u{80}\u{7F}\u{100}", "x", "y"] {
+            for len in 0..20 {
+                let text = before.repeat(len);
+                assert_eq!(up_to_zero(&text), text.as_bytes());
+                let whole = [&text, "\0y\0z, and more than a word"].concat();
+                assert_eq!(up_to_zero(&whole), text.as_bytes(), "{whole:?}");
+            }
+        }
+    }
 }

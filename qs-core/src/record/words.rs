@@ -234,6 +234,17 @@ mod tests {
     }
 
     #[test]
+    fn a_head_has_the_least_padding_before_its_first_word() {
+        for (seq, len) in [(0, HEAD + 1), (crate::frame::FLAG, HEAD + 2), (crate::frame::ESCAPE, HEAD + 2)] {
+            for head in (0..20).chain([u64::MAX - 3]) {
+                let found = head_len(head, seq);
+                assert!((len..len + 8).contains(&found) && found <= MAX_HEAD, "{head} {seq}: {found}");
+                assert_eq!(head.wrapping_add(found as u64) % 8, 0, "{head} {seq}: {found}");
+            }
+        }
+    }
+
+    #[test]
     fn filler_is_not_a_word() {
         let (seven, _) = bytes(Word::new(Statement { file: 1, line: 1 }, 7).unwrap());
         let filled = [FILLER_BYTES, FILLER_BYTES, [seven[0], seven[1]], FILLER_BYTES];

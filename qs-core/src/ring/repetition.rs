@@ -129,4 +129,61 @@ mod tests {
         assert_eq!(period(&[1, 1, 2, 1, 1, 2]), 3);
         assert_eq!(period(&[7; 4080]), 1);
     }
+
+    fn repetition(statements: &[(u16, u16)], times: u64) -> Option<Repetition> {
+        let statements = statements.iter().map(|(file, line)| Statement { file: *file, line: *line });
+        Repetition::new(statements, times)
+    }
+
+    #[test]
+    fn iterations_are_those_of_the_shortest_sequence() {
+        let found = repetition(&[(1, 2), (1, 3), (1, 2), (1, 3)], 5).expect("a repetition");
+        assert_eq!((found.statements, found.times, found.period, found.iterations()), (4, 5, 2, 10));
+        let found = found.with_times(u64::MAX);
+        assert_eq!((found.times, found.iterations()), (u64::MAX, u64::MAX));
+        assert_eq!((repetition(&[], 5), repetition(&[(1, 2)], 0)), (None, None));
+    }
+
+    #[test]
+    fn a_loop_has_a_range_of_lines_for_each_of_its_first_files() {
+        let range = |file, first, last| LineRange { file, first, last };
+        let found = repetition(&[(2, 9), (1, 5), (2, 7), (1, 5), (2, 8)], 1).expect("a repetition");
+        assert_eq!((found.places(), found.more_files()), (&[range(2, 7, 9), range(1, 5, 5)][..], 0));
+        let places: [_; PLACES] = core::array::from_fn(|file| (file as u16, 1));
+        let found = repetition(&places, 1).expect("a repetition");
+        assert_eq!((found.places().len(), found.more_files()), (PLACES, 0));
+        let found = repetition(&[&places[..], &[(8, 1), (9, 1), (0, 4)]].concat(), 1).expect("a repetition");
+        assert_eq!((found.places().len(), found.more_files()), (PLACES, 1));
+        assert_eq!(found.places()[0], range(0, 1, 4));
+    }
+
+    #[test]
+    fn numbers_of_a_loop_become_lines() {
+        let range = |file, first, last| LineRange { file, first, last };
+        let in_file = |file, line| Some(Statement { file, line });
+        let table = [None, in_file(1, 10), in_file(1, 20), in_file(2, 30), in_file(2, 40)];
+        let resolved = |numbers: &[u16]| {
+            let statements = numbers.iter().map(|number| Statement::numbered(*number));
+            Repetition::new(statements, 1).expect("a repetition").resolve(Numbers::new(&table))
+        };
+        assert_eq!(resolved(&[2, 1]).places(), [range(1, 10, 20)]);
+        assert_eq!(resolved(&[3, 3]).places(), [range(2, 30, 30)]);
+        // A range over two files stays one of numbers.
+        let numbers = Statement::numbered(1).file;
+        assert_eq!(resolved(&[1, 4]).places(), [range(numbers, 1, 4)]);
+        // Numbers and lines of one file are one range.
+        let statements =
+            [Statement::numbered(4), Statement { file: 2, line: 7 }, Statement { file: 3, line: 1 }];
+        let found = Repetition::new(statements.into_iter(), 1).expect("a repetition");
+        let found = found.resolve(Numbers::new(&table));
+        assert_eq!((found.places(), found.more_files()), (&[range(2, 7, 40), range(3, 1, 1)][..], 0));
+        // When places become fewer, how many files are left out is not known: all stay as they were.
+        let more: [_; PLACES + 1] = core::array::from_fn(|file| match file {
+            0 => Statement::numbered(1),
+            file => Statement { file: file as u16, line: 5 },
+        });
+        let before = Repetition::new(more.into_iter(), 1).expect("a repetition");
+        assert_eq!((before.resolve(Numbers::new(&table)), before.more_files()), (before, 1));
+        assert_eq!(before.resolve(Numbers::new(&[])), before);
+    }
 }

@@ -281,3 +281,100 @@ pub struct WordsPart {
     /// Words of the open chunk that are being moved, see [`Trim::MOVED`].
     pub moved: [[u8; 8]; MOVED_UNITS / 4],
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A position with bits at both ends, and one beyond what a word holds.
+    const POSITIONS: [(u64, u64); 3] =
+        [(0, 0), (0x8000_0000_0001, 0x8000_0000_0001), (0xFFFF_8000_0000_0003, 0x8000_0000_0003)];
+
+    #[test]
+    fn a_state_has_its_head_its_number_and_its_open_frame() {
+        for (position, head) in POSITIONS {
+            for seq in [0, 1, 0x7F, 255] {
+                let closed = State::closed(position, seq);
+                assert_eq!((closed.head(), closed.seq(), closed.open()), (head, seq, None));
+                let open = closed.with_open(31);
+                assert_eq!((open.head(), open.seq(), open.open()), (head, seq, Some(31)));
+                assert_eq!(open.without_open(), closed);
+                assert_eq!(open.after(5), State::closed(head + 5, seq.wrapping_add(1)));
+            }
+        }
+        // More than the word holds would be another sequence number.
+        assert_eq!(State::closed(7, 9).with_open(0xFFE1), State::closed(7, 9).with_open(1));
+    }
+
+    #[test]
+    fn a_folded_word_belongs_to_one_head() {
+        let folded = Folded::new(0x1_2345_6789, 77);
+        assert_eq!(folded.at(0x45_6789), (77, false));
+        assert_eq!(folded.counted().at(0x1_2345_6789), (77, true));
+        assert_eq!([0x45_6788, 0xC5_6789].map(|head| folded.at(head)), [(0, false); 2]);
+        assert_eq!(Folded::new(0, (1 << 39) - 1).at(0), ((1 << 39) - 1, false));
+    }
+
+    #[test]
+    fn what_was_shown_comes_back_and_damage_is_found() {
+        for (position, expected) in POSITIONS {
+            let shown = Shown { position, statements: 0x8001, repeats: position ^ 6 };
+            let [first, second] = shown.words();
+            let mask = (1 << 48) - 1;
+            let back = Shown { position: expected, repeats: (position ^ 6) & mask, ..shown };
+            assert_eq!(Shown::from_words(first, second), Some(back));
+            for bit in 0..64 {
+                assert_eq!(Shown::from_words(first, second ^ 1 << bit), None, "bit {bit}");
+                assert_eq!(Shown::from_words(first ^ 1 << bit, second), None, "bit {bit}");
+            }
+        }
+        // A new ring has any second word.
+        assert_eq!(Shown::from_words(0, 5), Some(Shown::default()));
+    }
+
+    #[test]
+    fn a_checked_position_comes_back_and_damage_is_found() {
+        for (position, expected) in POSITIONS {
+            let word = CheckedPosition::at(position);
+            assert_eq!(word.position(), Some(expected));
+            for bit in 0..64 {
+                assert_eq!(CheckedPosition(word.0 ^ 1 << bit).position(), None, "bit {bit}");
+            }
+        }
+        assert_eq!(CheckedPosition::NOWHERE.position(), None);
+    }
+
+    #[test]
+    fn a_split_belongs_to_one_head_and_keeps_units() {
+        for (kept, residue) in [(1, 0), (0xFFFF, 0xFFFF), (0x8001, 0x4002)] {
+            let trim = Trim::new(0x1_2345_6789, kept, residue);
+            assert_eq!(trim.at(0x45_6789), Some((kept, residue)));
+            assert_eq!([0x45_6788, 0xC5_6789].map(|head| trim.at(head)), [None; 2]);
+            assert_eq!(Trim(trim.0 & !Trim::VALID).at(0x45_6789), None);
+        }
+        assert_eq!((Trim::NONE.at(0), Trim::new(5, 0, 3).at(5)), (None, None));
+        // Units that are being moved may be all.
+        assert_eq!(Trim(Trim::new(5, 0, 3).0 | Trim::MOVED).at(5), Some((0, 3)));
+    }
+
+    #[test]
+    fn causes_are_bits() {
+        assert!(Causes::FILE_CLOSED.has(Causes::FILE_CLOSED) && !Causes::FILE_CLOSED.has(Causes::NO_CHECK));
+        assert!(Causes(3).has(Causes::NO_CHECK) && !Causes(0).has(Causes::FILE_CLOSED));
+    }
+
+    #[test]
+    fn a_pause_is_among_the_words_of_the_open_chunk() {
+        let pause = Pause::from_words([1 + 0x18, 5, 9, !9]);
+        assert_eq!(pause, Pause { at: 0x19, since: 5, until: 9 });
+        assert_eq!(Pause::from_words([1, 5, 9, !8]), Pause::default());
+        // The ring has 32 bytes, so the place is at each position with these low bits.
+        let places = [(0x58, 0x58), (0x50, 0x58), (0x59, 0x78), (0x58, 0x60), (0x50, 0x57)];
+        let found = places.map(|(from, to)| pause.position(32, from, to));
+        assert_eq!(found, [Some(0x58), Some(0x58), Some(0x78), Some(0x58), None]);
+        // The second mapping of the ring, half of a unit, and no pause.
+        assert_eq!(Pause { at: 0x39, ..pause }.position(32, 0x50, 0x70), Some(0x58));
+        assert_eq!(Pause { at: 0x1A, ..pause }.position(32, 0x50, 0x70), None);
+        assert_eq!(Pause::default().position(32, 0x50, 0x70), None);
+    }
+}

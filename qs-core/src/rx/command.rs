@@ -197,4 +197,94 @@ mod tests {
         }
         assert_eq!(parse(id::GLOBAL_FILTER, &[]), Err(fault::INCOMPLETE));
     }
+
+    /// Each command with a packet of it, the error of a packet that is cut, and how many of its bytes may be missing.
+    #[test]
+    fn a_packet_is_its_command_and_a_cut_one_is_refused() {
+        let incomplete = fault::INCOMPLETE;
+        let (obj, fun) = (Obj(0x0403_0201), Fun(0x0403_0201));
+        let mask = [9; 16];
+        let local = [&[16][..], &mask].concat();
+        let commands: [(u8, &[u8], Command<'_>, &[u8]); 17] = [
+            (id::INFO, &[], Command::Info, &[]),
+            (id::COMMAND, &[7], Command::User { command: 7, params: [0; 3] }, &[incomplete]),
+            (
+                id::COMMAND,
+                &[7, 1, 2, 3, 4, 5, 0, 0, 0],
+                Command::User { command: 7, params: [0x0403_0201, 5, 0] },
+                &[incomplete],
+            ),
+            (id::RESET, &[], Command::Reset, &[]),
+            (id::TICK, &[2], Command::Tick { rate: 2 }, &[incomplete]),
+            (
+                id::PEEK,
+                &[1, 2, 4, 3],
+                Command::Peek { offset: 0x0201, size: 4, count: 3 },
+                &[incomplete, incomplete, id::PEEK, incomplete],
+            ),
+            (
+                id::POKE,
+                &[1, 2, 2, 2, 5, 6, 7, 8],
+                Command::Poke { offset: 0x0201, size: 2, data: &[5, 6, 7, 8] },
+                &[incomplete, incomplete, id::POKE],
+            ),
+            (
+                id::FILL,
+                &[1, 2, 2, 9, 5, 6],
+                Command::Fill { offset: 0x0201, size: 2, count: 9, item: 0x0605 },
+                &[incomplete, incomplete, id::FILL, id::FILL, incomplete],
+            ),
+            (id::TEST_SETUP, &[], Command::TestSetup, &[]),
+            (id::TEST_TEARDOWN, &[], Command::TestTeardown, &[]),
+            (
+                id::TEST_PROBE,
+                &[8, 0, 0, 1, 1, 2, 3, 4],
+                Command::TestProbe { data: 0x0100_0008, fun },
+                &[id::TEST_PROBE],
+            ),
+            (id::LOCAL_FILTER, &local, Command::LocalFilter(mask), &[incomplete]),
+            (id::AO_FILTER, &[6, 1, 2, 3, 4], Command::AoFilter { kind: 6, obj }, &[incomplete]),
+            (id::CURRENT_OBJECT, &[0, 1, 2, 3, 4], Command::CurrentObject { kind: 0, obj }, &[incomplete]),
+            (id::TEST_CONTINUE, &[], Command::TestContinue, &[]),
+            (id::QUERY_CURRENT, &[3], Command::Query { kind: 3 }, &[incomplete]),
+            (
+                id::EVENT,
+                &[255, 1, 2, 2, 0, 8, 9],
+                Command::Event { prio: 255, sig: Sig(0x0201), params: &[8, 9] },
+                &[incomplete],
+            ),
+        ];
+        for (id, packet, command, errors) in commands {
+            assert_eq!(parse(id, packet), Ok(command));
+            assert_eq!(
+                parse(id, &[packet, &[1; 4][..4 * usize::from(id != id::COMMAND)]].concat()),
+                Ok(command)
+            );
+            for len in 0..packet.len() {
+                // Without its parameters, a command of the application is whole.
+                if id == id::COMMAND && matches!(len, 1 | 5) {
+                    continue;
+                }
+                let error = errors[len.min(errors.len() - 1)];
+                assert_eq!(parse(id, &packet[..len]), Err(error), "{command:?} of {len} bytes");
+            }
+        }
+        assert_eq!(parse(id::EVENT + 1, &[0; 9]), Err(fault::UNKNOWN));
+    }
+
+    #[test]
+    fn what_no_target_can_do_is_refused_with_the_id_of_the_packet() {
+        for (id, packet) in [
+            (id::PEEK, &[0, 0, 0, 1][..]),
+            (id::PEEK, &[0, 0, 3, 1]),
+            (id::PEEK, &[0, 0, 8, 1]),
+            (id::POKE, &[0, 0, 1, 0]),
+            (id::FILL, &[0, 0, 1, 0, 5]),
+            (id::AO_FILTER, &[BOTH + 1, 0, 0, 0, 0]),
+            (id::CURRENT_OBJECT, &[BOTH + 1, 0, 0, 0, 0]),
+            (id::LOCAL_FILTER, &[15; 16]),
+        ] {
+            assert_eq!(parse(id, packet), Err(id), "{packet:?}");
+        }
+    }
 }

@@ -5,7 +5,7 @@
 //! XHIST_FLEET_DUMPS=$PWD/target/fleet-dumps cargo test --release -p xhist-fleet
 //! ```
 //!
-//! Without them, and without a Python that has DuckDB and PySpark (`XHIST_FLEET_PYTHON`), tests are ignored and say so.
+//! Without them, and without a Python that has DuckDB and PySpark (`XHIST_PYTHON`), tests are ignored and say so.
 
 mod engines;
 mod groups;

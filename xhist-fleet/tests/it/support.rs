@@ -25,13 +25,9 @@ impl Need {
             Need::Dumps => {
                 dumps_if_any().is_none().then_some("XHIST_FLEET_DUMPS names no dumps (tests/it/main.rs)")
             }
-            Need::DuckDb => {
-                (!imports("import duckdb")).then_some("no Python with duckdb (XHIST_FLEET_PYTHON)")
-            }
+            Need::DuckDb => (!imports("import duckdb")).then_some("no Python with duckdb (XHIST_PYTHON)"),
             Need::Spark if !succeeds("java", &["-version"]) => Some("no java"),
-            Need::Spark => {
-                (!imports("import pyspark")).then_some("no Python with pyspark (XHIST_FLEET_PYTHON)")
-            }
+            Need::Spark => (!imports("import pyspark")).then_some("no Python with pyspark (XHIST_PYTHON)"),
         }
     }
 }
@@ -42,7 +38,7 @@ fn succeeds(program: impl AsRef<OsStr>, arguments: &[&str]) -> bool {
 
 /// The Python of other engines.
 pub fn python() -> Option<PathBuf> {
-    Some(std::env::var_os("XHIST_FLEET_PYTHON").map_or_else(|| "python3".into(), PathBuf::from))
+    Some(std::env::var_os("XHIST_PYTHON").map_or_else(|| "python3".into(), PathBuf::from))
 }
 
 fn dumps_if_any() -> Option<PathBuf> {

@@ -10,6 +10,8 @@ mod frames;
 mod gap;
 mod locate;
 mod snapshot;
+#[cfg(test)]
+mod tests;
 
 pub use check::check;
 pub use clock::{Anchor, Clock};

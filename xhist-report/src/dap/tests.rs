@@ -380,6 +380,28 @@ fn the_console_says_where_a_value_comes_from() {
 }
 
 #[test]
+fn the_console_shows_a_whole_call() {
+    let mut client = Client::new(&panicking());
+    client.open(json!({}));
+    let main = client.word("frame");
+    client.word("last leaf");
+    let here = client.word("frame");
+    let lines: Vec<&str> = here.lines().map(str::trim).collect();
+    assert_eq!(
+        lines[2..],
+        ["5  src/main.rs:10  line 10", "6  src/main.rs:11  line 11", "returned"],
+        "{here}"
+    );
+    assert_eq!(here, client.word("frame leaf#last"));
+    assert_eq!(main, client.word("frame main.rs:1"));
+    assert!(
+        client
+            .fail("evaluate", json!({"expression": "frame nothing", "context": "repl"}))
+            .contains("nothing")
+    );
+}
+
+#[test]
 fn words_of_the_console_move() {
     let mut client = Client::new(&panicking());
     client.open(json!({}));

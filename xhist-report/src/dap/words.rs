@@ -10,8 +10,14 @@ use super::points::functions_named;
 use super::session::DapSession;
 use super::stops::{StopReason, step_text};
 use super::travel::Asked;
+use crate::budget::Budget;
+use crate::query::{self, QueryLook};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId};
+use xhist_history::typed::{self, quoted};
+
+/// Bytes that the console shows of a call; the last line has the command that prints all.
+const LONGEST_ANSWER: usize = 8 << 10;
 
 /// What a word does. The text behind it is its argument; the answer is for the console.
 type WordRun = fn(&mut DapSession, &Recording, &str) -> Result<String, DapError>;
@@ -72,6 +78,12 @@ const WORDS: &[WordRow] = &[
         "NAME",
         "the statements that gave a variable its value, from here back",
         DapSession::word_origin,
+    ),
+    word(
+        "frame",
+        "[CALL]",
+        "the whole call: this one, or one such as `parse#last`, `src/main.rs:12` or a step",
+        DapSession::word_frame,
     ),
     word("where", "", "the step and the calls on the stack", |session, recording, _| {
         Ok(session.stack_text(recording))
@@ -219,6 +231,19 @@ impl DapSession {
         }
         lines.push(origin.end_text(recording));
         Ok(lines.join("\n"))
+    }
+
+    fn word_frame(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {
+        let here = recording.number(self.at).to_string();
+        let call = if argument.is_empty() { &here } else { argument };
+        let rows = query::frame(recording, Some(call), None).map_err(|why| DapError(why.to_string()))?;
+        let budget =
+            Budget { bytes: LONGEST_ANSWER, command: typed::command(format!("frame {}", quoted(call))) };
+        let look = QueryLook { is_json: false, budget: Some(budget) };
+        let mut text = Vec::new();
+        // Writing to memory does not fail.
+        let _ = query::print(&rows, true, &look, &mut text);
+        Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
     }
 
     fn word_last(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {

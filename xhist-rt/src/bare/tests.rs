@@ -305,6 +305,11 @@ std::thread_local! {
     static NEXT: Cell<u32> = const { Cell::new(0) };
 }
 
+/// A third of this in a usual run, which has some turns of the ring, too.
+fn times(in_a_long_run: u32) -> u32 {
+    if std::env::var_os("XHIST_LONG").is_some() { in_a_long_run } else { in_a_long_run / 3 }
+}
+
 /// Called after each written byte of the ring: a debugger can stop the core here.
 pub(super) fn written() {
     if let Some(check) = ON_WRITE.take() {
@@ -327,7 +332,7 @@ fn a_dump_at_any_step_ends_with_the_current_or_the_previous_statement() {
     NEXT.set(0);
     writer::with(|_| ());
     ON_WRITE.set(Some(check_ring));
-    for word in 1..6000 {
+    for word in 1..times(6000) {
         NEXT.set(word);
         record_word(word);
         if word % 3 == 0 {
@@ -401,7 +406,7 @@ fn statements_of_handlers_come_before_the_drafted_one() {
     writer::with(|_| ());
     ON_WRITE.set(Some(check_ring));
     HANDLER.set(Some(handler));
-    for round in 0..600 {
+    for round in 0..times(600) {
         let start = random(4) << 16 | random(200);
         for _ in 0..random(80) {
             (start..start + 5).for_each(record_and_note);

@@ -129,6 +129,33 @@ macro_rules! eprintln {
     }};
 }
 
+/// `dbg!` of `std`, whose text is also recorded at its statement.
+#[macro_export]
+macro_rules! dbg {
+    () => {
+        $crate::eprintln!("[{}:{}:{}]", ::std::file!(), ::std::line!(), ::std::column!())
+    };
+    ($value:expr $(,)?) => {
+        // In a `match` temporaries of the expression live as long as its value.
+        match $value {
+            value => {
+                $crate::eprintln!(
+                    "[{}:{}:{}] {} = {:#?}",
+                    ::std::file!(),
+                    ::std::line!(),
+                    ::std::column!(),
+                    ::std::stringify!($value),
+                    &value
+                );
+                value
+            }
+        }
+    };
+    ($($value:expr),+ $(,)?) => {
+        ($($crate::dbg!($value)),+,)
+    };
+}
+
 #[doc(hidden)]
 #[macro_export]
 macro_rules! __printed {
