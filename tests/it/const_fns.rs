@@ -39,7 +39,7 @@ fn recorded() {
         let found: BTreeSet<u32> = lines(&run, &tree).into_iter().filter(|line| *line < main).collect();
         assert_eq!(found, wanted, "{profile}");
     }
-    let run = cargo(tree.path()).args("xhist run --values plain").done().expect(3);
+    let run = cargo(tree.path()).args("xhist run --values const_fns::plain").done().expect(3);
     let values = report(tree.path()).args("history --only plain").done();
     run.check(values.stdout.contains("twice = 6"), &values.stdout);
     // What the compiler refuses is reported as ever.
