@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::support::{command, dumps, number, run, truth};
 
-/// How often it is killed.
-const KILLS: usize = 100;
+/// How often it is killed, and how often in a long run. Each time takes seconds: nothing is optimised here.
+const KILLS: (usize, usize) = (15, 100);
 /// Dumps that are added.
 const DUMPS: usize = 300;
 /// Commits of a run that is not killed, about.
@@ -42,8 +42,10 @@ pub fn nothing_is_lost_or_double() {
         add
     };
     let (mut kills, mut rounds) = (0, 0);
+    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
+    let wanted = if is_long { KILLS.1 } else { KILLS.0 };
     fastrand::seed(21);
-    while kills < KILLS {
+    while kills < wanted {
         let mut child = add().spawn().unwrap();
         std::thread::sleep(time.mul_f64(fastrand::f64()));
         if let Some(status) = child.try_wait().unwrap() {
