@@ -78,7 +78,7 @@ impl Need {
             Need::Browser => browser(),
             Need::DapClient => npm(&DAP_PACKAGES),
             Need::Editor => Need::editor().is_none().then(|| {
-                "the server of VS Code is not there: .ci/run shows how to get it, or name its directory in XHIST_EDITOR".into()
+                "the server of VS Code is not there: .ci/tools shows how to get it, or name its directory in XHIST_EDITOR".into()
             }),
             Need::Wine => wine(),
             Need::Root if !rustix::process::geteuid().is_root() => {
