@@ -1,5 +1,7 @@
 //! Firmware without a line of xhist: does `cargo xhist run` run it as its own runner does, and explain how it ended?
 
+use std::ops::Deref;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
@@ -7,9 +9,24 @@ use xhist_tests::{CORTEX_M, Done, Run, Tree, line_of, report, repository};
 
 const SAMPLE: &str = "samples/firmware-blinky";
 
+/// The project, for one case at a time. All features have one program file: another case would replace it between the end of
+/// cargo's build and the start of the runner.
+struct Project(Tree, #[expect(dead_code)] MutexGuard<'static, ()>);
+
+impl Deref for Project {
+    type Target = Tree;
+
+    fn deref(&self) -> &Tree {
+        &self.0
+    }
+}
+
 /// The project, built where all runs find what they share.
-fn project() -> Tree {
-    Tree::kept("firmware-blinky", &repository().join(SAMPLE), str::to_owned)
+fn project() -> Project {
+    static IN_USE: Mutex<()> = Mutex::new(());
+    // A case that failed left the project as it was.
+    let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    Project(Tree::kept("firmware-blinky", &repository().join(SAMPLE), str::to_owned), in_use)
 }
 
 /// `cargo xhist run` with this feature.
