@@ -5,7 +5,7 @@ pub(crate) type Piece = [usize; 2];
 
 /// The reason why there is no helper thread.
 pub(crate) enum NotStarted {
-    #[cfg_attr(not(target_os = "linux"), allow(dead_code, reason = "other systems have no such thread"))]
+    #[allow(dead_code, reason = "only where there is a helper thread")]
     ForNow,
     ForGood,
 }

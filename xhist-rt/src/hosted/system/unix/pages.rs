@@ -30,9 +30,21 @@ impl KeptPages {
     pub(crate) const fn set(&self, _: Pages) {}
 }
 
+/// No swap space is kept for a mapping. FreeBSD keeps none for memory without access.
+const NO_RESERVE: c_int = {
+    #[cfg(any(target_os = "freebsd", target_os = "dragonfly"))]
+    {
+        0
+    }
+    #[cfg(not(any(target_os = "freebsd", target_os = "dragonfly")))]
+    {
+        libc::MAP_NORESERVE
+    }
+};
+
 /// Reserves this number of addresses, without memory.
 pub(crate) fn reserve_addresses(len: usize) -> Option<*mut u8> {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | NO_RESERVE;
     // SAFETY: a new mapping changes no existing memory.
     let start = unsafe { libc::mmap(null_mut(), len, libc::PROT_NONE, flags, -1, 0) };
     (start != libc::MAP_FAILED).then_some(start.cast())
@@ -105,7 +117,7 @@ pub(crate) unsafe fn map_copy(
 /// # Safety
 /// No code uses the memory.
 pub(crate) unsafe fn unmap(at: *mut u8, len: usize) {
-    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | libc::MAP_NORESERVE | libc::MAP_FIXED;
+    let flags = libc::MAP_PRIVATE | libc::MAP_ANON | NO_RESERVE | libc::MAP_FIXED;
     // SAFETY: the caller has given the memory up.
     unsafe { libc::mmap(at.cast(), len, libc::PROT_NONE, flags, -1, 0) };
 }
@@ -216,9 +228,14 @@ fn nameless_file(len: usize) -> Option<c_int> {
             key >>= 4;
         }
         let flags = libc::O_RDWR | libc::O_CREAT | libc::O_EXCL;
+        // A variable argument on Apple's systems, whose smallest type is this.
+        #[cfg(target_vendor = "apple")]
+        let mode: core::ffi::c_uint = 0o600;
+        #[cfg(not(target_vendor = "apple"))]
+        let mode: libc::mode_t = 0o600;
         // SAFETY: the name ends with a zero byte.
         unsafe {
-            let fd = libc::shm_open(name.as_ptr().cast(), flags, 0o600 as core::ffi::c_uint);
+            let fd = libc::shm_open(name.as_ptr().cast(), flags, mode);
             libc::shm_unlink(name.as_ptr().cast());
             fd
         }

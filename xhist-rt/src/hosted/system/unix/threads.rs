@@ -63,7 +63,7 @@ fn kernel_name(name: &mut [u8]) -> usize {
 }
 
 /// Makes a key whose destructor runs when a thread that has set the key ends.
-fn thread_exit_key(destructor: extern "C" fn(*mut c_void)) -> Option<libc::pthread_key_t> {
+fn thread_exit_key(destructor: extern "C" fn(*mut c_void)) -> Option<u64> {
     let mut key = 0;
     // SAFETY: `key` is writable.
     let made = unsafe {
@@ -71,7 +71,8 @@ fn thread_exit_key(destructor: extern "C" fn(*mut c_void)) -> Option<libc::pthre
             core::mem::transmute::<extern "C" fn(*mut c_void), unsafe extern "C" fn(*mut c_void)>(destructor);
         libc::pthread_key_create(&mut key, Some(destructor)) == 0
     };
-    made.then_some(key)
+    // The type of a key is another on each system; no key is negative.
+    made.then_some(key as u64)
 }
 
 /// Sets a key of [`thread_exit_key`] in this thread.
@@ -173,7 +174,7 @@ fn exit_key(function: extern "C" fn(*mut c_void)) -> u64 {
         None => NO_KEY,
         Some(new) => {
             // Two threads may race. The key of the slower one then takes one of a thousand entries for nothing.
-            let _ = EXIT_KEY.compare_exchange(NO_KEY, u64::from(new), Ordering::AcqRel, Ordering::Acquire);
+            let _ = EXIT_KEY.compare_exchange(NO_KEY, new, Ordering::AcqRel, Ordering::Acquire);
             EXIT_KEY.load(Ordering::Acquire)
         }
     }
