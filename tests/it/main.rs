@@ -1,7 +1,7 @@
 //! The product as a user runs it: one table of cases, each module one question.
 //!
 //! `cargo test -p xhist-tests` runs all; a part of a name picks some. A case whose needs are not there is ignored
-//! and says what is missing; the last lines list what was ignored. Hunts need a filter, `XHIST_TESTS_ALL=1` or
+//! and says what is missing; the last lines list what was ignored. Expensive cases need a filter, `XHIST_TESTS_ALL=1` or
 //! `XHIST_LONG=1`. `XHIST_TESTS_KEEP=1` keeps the directories that the cases worked in.
 
 mod after_run;
@@ -96,9 +96,29 @@ use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_
 /// A case that takes longer has failed. In a long run each may take three times this.
 const CASE_LIMIT: Duration = Duration::from_secs(600);
 
-/// Groups and cases that try one thing again and again, and cost more than all others together. A plain `cargo test`
-/// leaves them to `.ci/run`.
-const HUNTS: &[&str] = &["crates::", "crowds::", "firmware::", "fleet::", "generated::", "interrupted::"];
+/// Groups and cases that try one thing again and again or compile much, and cost more than all others together. A plain
+/// `cargo test` leaves them to `.ci/run`.
+const EXPENSIVE: &[&str] = &[
+    "after_run::a_large_ring",
+    "crates::",
+    "crowds::",
+    "cuts::a_ring_file_that_is_cut_loses",
+    "firmware::",
+    "fleet::",
+    "generated::",
+    "in_place::the_page",
+    "in_place::the_printed_advice_works_for_firmware",
+    "interrupted::",
+    "logs::lines",
+    "qs::widths",
+    "recorder::",
+    "rtos::",
+    "shapes::",
+    "surroundings::a_ring_file_that_was_asked_for_late",
+    "surroundings::a_sandbox",
+    "threads::a_storm",
+    "untouched::",
+];
 
 /// Groups and cases that take longest. They run first: then all processors have work until the end.
 const LONGEST: &[&str] = &[
@@ -113,8 +133,8 @@ const LONGEST: &[&str] = &[
     "fleet::",
 ];
 
-/// The reason of a hunt that is not run.
-const HUNT: &str = "a hunt: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
+/// The reason of an expensive case that is not run.
+const TAKES_LONG: &str = "it takes long: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
 
 /// Each ignored case and its reason.
 static LEFT_OUT: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -233,21 +253,22 @@ fn print_left_out() {
     for (reason, mut names) in by_reason {
         names.sort();
         // Of a group that is left out there are many.
-        names.dedup_by(|name, other| reason == HUNT && group_of(name) == group_of(other));
+        names.dedup_by(|name, other| reason == TAKES_LONG && entry_of(name) == entry_of(other));
         let names: Vec<&str> =
-            names.iter().map(|name| if reason == HUNT { group_of(name) } else { name }).collect();
+            names.iter().map(|name| if reason == TAKES_LONG { entry_of(name) } else { name }).collect();
         println!("left out: {}\n    {reason}", names.join(", "));
     }
 }
 
-fn group_of(name: &str) -> &str {
-    name.split("::").next().unwrap_or(name)
+/// The entry of [`EXPENSIVE`] that has the case; otherwise its name.
+fn entry_of(name: &str) -> &str {
+    EXPENSIVE.iter().copied().find(|entry| name.starts_with(entry)).unwrap_or(name)
 }
 
 fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
-    let is_hunt = HUNTS.iter().any(|hunt| name.starts_with(hunt));
-    let hunt = (is_hunt && !all).then(|| HUNT.to_owned());
-    if let Some(missing) = hunt.or_else(|| case.needs.iter().find_map(|need| need.missing())) {
+    let is_expensive = EXPENSIVE.iter().any(|entry| name.starts_with(entry));
+    let expensive = (is_expensive && !all).then(|| TAKES_LONG.to_owned());
+    if let Some(missing) = expensive.or_else(|| case.needs.iter().find_map(|need| need.missing())) {
         LEFT_OUT.lock().expect("no case panics here").push((name.to_owned(), missing.clone()));
         return Ok(Completion::ignored_with(missing));
     }
