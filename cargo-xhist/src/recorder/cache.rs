@@ -12,8 +12,8 @@ use crate::error::Error;
 use crate::keep;
 use crate::plan::{Recorder, write_if_changed};
 
-/// The largest number of cached recorders: about 12 MB each.
-const MAX_RECORDERS: usize = 8;
+/// The largest number of cached recorders: about 12 MB each. Firmware has one for each set of features and target.
+const MAX_RECORDERS: usize = 24;
 const PREFIX: &str = "recorder-";
 const ENTRY_FILE: &str = "entry.json";
 
