@@ -5,11 +5,17 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
 
 use walkdir::WalkDir;
 
 use crate::repository;
 use crate::tools::kept_builds;
+
+/// The file that a run holds a lock on, in the directory of its trees.
+const IN_USE: &str = "in-use";
+/// How the directory of a run's trees begins.
+const PREFIX: &str = "xhist-tests-";
 
 static HOME: OnceLock<PathBuf> = OnceLock::new();
 static TREES: AtomicU32 = AtomicU32::new(0);
@@ -22,8 +28,13 @@ impl Tree {
     /// An empty one.
     pub fn empty(name: &str) -> Tree {
         let home = HOME.get_or_init(|| {
-            let mut home = tempfile::Builder::new().prefix("xhist-tests-").tempdir().expect("a directory");
+            let mut home = tempfile::Builder::new().prefix(PREFIX).tempdir().expect("a directory");
             home.disable_cleanup(true);
+            std::thread::spawn(remove_left_ones);
+            let mark = fs::File::create(home.path().join(IN_USE)).expect("a file");
+            mark.lock().expect("a lock of a new file");
+            // The lock ends with the process.
+            std::mem::forget(mark);
             // What the system calls it: /tmp may be a link.
             home.path().canonicalize().expect("a directory")
         });
@@ -192,9 +203,26 @@ impl Fingerprint {
 pub fn clean_up() {
     let Some(home) = HOME.get() else { return };
     if std::env::var_os("XHIST_TESTS_KEEP").is_some() {
+        let _ = fs::remove_file(home.join(IN_USE));
         eprintln!("everything is kept in {}", home.display());
     } else if let Err(error) = fs::remove_dir_all(home) {
         eprintln!("cannot remove {}: {error}", home.display());
+    }
+}
+
+/// Removes the directories of runs that were killed: some gigabytes each.
+fn remove_left_ones() {
+    for entry in fs::read_dir(std::env::temp_dir()).into_iter().flatten().flatten() {
+        let is_ours = entry.file_name().to_string_lossy().starts_with(PREFIX);
+        // A run that has just begun has no mark, or an unlocked one for a moment: only older ones are removed.
+        let is_old = |mark: &fs::File| {
+            let modified = mark.metadata().and_then(|meta| meta.modified()).ok();
+            modified.and_then(|time| time.elapsed().ok()).is_some_and(|age| age > Duration::from_secs(60))
+        };
+        let mark = fs::File::open(entry.path().join(IN_USE)).ok().filter(|_| is_ours).filter(is_old);
+        if mark.is_some_and(|mark| mark.try_lock().is_ok()) {
+            let _ = fs::remove_dir_all(entry.path());
+        }
     }
 }
 
