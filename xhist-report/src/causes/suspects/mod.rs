@@ -246,8 +246,9 @@ fn ranked<T>(
         TextEvidence::of(texts(site, line, notes).as_deref())
     };
     let mut rankings: Vec<Ranking> = Vec::new();
-    for failed in clusters::clusters(&program, &found.tests) {
-        let mut ranking = rank(&program, &found.tests, &failed, &readers, &mut weigh);
+    let blamed = program.blamed(found.tests.iter().filter(|test| test.failed).map(|test| &test.ran));
+    for failed in clusters::clusters(&blamed, &found.tests) {
+        let mut ranking = rank(&blamed, &found.tests, &failed, &readers, &mut weigh);
         ranking.suspects.truncate(options.limit);
         rankings.push(ranking);
     }

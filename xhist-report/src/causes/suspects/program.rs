@@ -1,7 +1,9 @@
 //! The sites of a program: lines with a statement, the function of each, and whether it is test code or a dependency's.
 
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
+use super::bits::SiteSet;
 use qs_core::record::Statement;
 
 use xhist_history::model::{BodyKind, CodeBody, Names};
@@ -134,6 +136,18 @@ impl ProgramSites {
         of_tests.filter(|site| site.role == Role::Own).for_each(|site| site.role = Role::Test);
     }
 
+    /// What the mistake can be in. Where failed tests ran no code but that of tests, it is in there.
+    pub fn blamed<'p>(&'p self, mut failed: impl Iterator<Item = &'p SiteSet>) -> Cow<'p, ProgramSites> {
+        let is_own = |site: u32| self.sites[site as usize].role == Role::Own;
+        if failed.any(|ran| ran.iter().any(is_own)) {
+            return Cow::Borrowed(self);
+        }
+        let mut blamed = self.clone();
+        let of_tests = blamed.sites.iter_mut().filter(|site| site.role == Role::Test);
+        of_tests.for_each(|site| site.role = Role::Own);
+        Cow::Owned(blamed)
+    }
+
     /// For each site the one in front of it, inside the same statement of the same function.
     pub fn in_front(&self) -> Vec<Option<u32>> {
         let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
@@ -166,6 +180,12 @@ impl ProgramSites {
         let place = names.place(statement.file, statement.line);
         let first = *self.first_ids.get(&place.file)?;
         self.by_place.get(&(first, place.line)).copied()
+    }
+
+    /// Whether the text of a statement at the first site contains the second one.
+    pub fn is_around(&self, outer: u32, inner: u32) -> bool {
+        let [outer, inner] = [outer, inner].map(|site| &self.sites[site as usize]);
+        outer.file == inner.file && outer.line < inner.line && inner.line <= outer.end_line
     }
 
     /// The site that starts in this line.
@@ -223,6 +243,16 @@ mod tests {
 {"stmt":1,"line":3,"col":22,"end":"4:9","kind":"expr","fn":"f"}
 {"stmt":1,"line":8,"col":5,"end":"8:9","kind":"expr","fn":"tests::g"}
 "#;
+
+    #[test]
+    fn tests_are_blamed_where_nothing_else_failed() {
+        let program = ProgramSites::of(&Names::parse(MAP.as_bytes()));
+        let roles = |program: &ProgramSites| program.sites.iter().map(|site| site.role).collect::<Vec<_>>();
+        assert_eq!(roles(&program), [Role::Own, Role::Own, Role::Test]);
+        let [of_test, of_both]: [SiteSet; 2] = [[2].into_iter().collect(), [0, 2].into_iter().collect()];
+        assert_eq!(roles(&program.blamed([&of_test].into_iter())), [Role::Own; 3]);
+        assert_eq!(roles(&program.blamed([&of_test, &of_both].into_iter())), roles(&program));
+    }
 
     #[test]
     fn statements_of_a_line_are_one_site() {

@@ -275,8 +275,11 @@ fn add_order(
         if let Some(site) = history.panic_site.filter(own) {
             ranking.evidence[site as usize].panics_in += 1;
         }
-        let open = history.open.iter().copied().filter(own);
-        for (depth, site) in open.enumerate() {
+        // A call of a closure in its own text says no more than what is open in the closure.
+        let inner = [None].into_iter().chain(history.open.iter().copied().map(Some));
+        let open = history.open.iter().copied().zip(inner);
+        let open = open.filter(|(site, inner)| !inner.is_some_and(|inner| program.is_around(*site, inner)));
+        for (depth, site) in open.map(|(site, _)| site).filter(own).enumerate() {
             let evidence = &mut ranking.evidence[site as usize];
             let open = OUTWARD.powi(i32::try_from(depth).unwrap_or(i32::MAX)) / with_history;
             evidence.open = (evidence.open + open).min(1.0);
@@ -447,6 +450,21 @@ mod tests {
         // The failed test parts from the first passed one at site 4. Of the others the later ones ran nearer to the failure.
         let together = |sites: [u32; 4], mark| sites.map(|site| (site, Some(mark)));
         assert_eq!(sites, [together([4, 7, 6, 5], 0), together([11, 10, 9, 8], 1)].concat());
+    }
+
+    #[test]
+    fn a_call_of_a_closure_in_its_own_text_is_not_open() {
+        let mut tests = [test(0b111, true)];
+        tests[0].history.as_mut().unwrap().open = vec![2, 0, 5];
+        let mut program = program();
+        let mut open = |end_line| {
+            program.sites[0].end_line = end_line;
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+            let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+            [2, 0, 5].map(|site: usize| evidence[site].open)
+        };
+        assert_eq!(open(1), [1.0, OUTWARD, OUTWARD * OUTWARD]);
+        assert_eq!(open(4), [1.0, 0.0, OUTWARD], "its lines are 1 to 4");
     }
 
     #[test]
