@@ -123,10 +123,10 @@ const EXPENSIVE: &[&str] = &[
 /// Groups and cases that take longest. They run first: then all processors have work until the end.
 const LONGEST: &[&str] = &[
     "firmware::a_hung_core",
-    "exports::failures",
+    "after_run::a_large_ring",
+    "interrupted::by_a_handler_that_forks",
+    "shapes::a_target",
     "cuts::a_ring_file_that_is_cut_loses",
-    "exports::codetracer",
-    "answer::a_crowd",
     "firmware::",
     "crates::",
     "generated::",
