@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, line_of, repository, rings_in};
+use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, is_long, line_of, repository, rings_in};
 
 pub const CASES: &[Case] = &[
     Case::new("each_signal_is_named", signals),
@@ -362,8 +362,13 @@ fn memory(how: &str, size: &str) {
 fn large_ring() {
     // Of its own: `XHIST_FRAMES` and the lack of it are two builds, and other cases run the program meanwhile.
     let tree = &fixture("ends");
-    for (rounds, frames) in [(100, "single"), (200_000, "single"), (900_000, "single"), (900_000, "packed")] {
-        let run = run(tree, &format!("long {rounds}")).env("XHIST_SIZE", "16m").env("XHIST_FRAMES", frames);
+    let size = if is_long() { 16 } else { 4 };
+    // Nearly empty, in use, and with its beginning overwritten.
+    for (rounds, frames) in
+        [(100, "single"), (size * 12_000, "single"), (size * 56_000, "single"), (size * 56_000, "packed")]
+    {
+        let run = run(tree, &format!("long {rounds}")).env("XHIST_FRAMES", frames);
+        let run = run.env("XHIST_SIZE", format!("{size}m"));
         let done = run.done().expect(134);
         let text = message_of(&done).to_owned();
         let whole = history_of(&done, tree.path()).only_statements().places();
