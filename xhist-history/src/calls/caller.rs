@@ -74,7 +74,10 @@ impl CallStack {
         {
             return Caller { depth, call: None, is_uncertain: true };
         }
-        self.unnamed()
+        match known.name.is_in_macro.then(|| self.renamed()).flatten() {
+            Some(index) => Caller { depth: index + 1, call: None, is_uncertain: true },
+            None => self.unnamed(),
+        }
     }
 
     /// The depth of an activation of the same body that code outside the program entered and that may have ended: a loop
@@ -180,8 +183,7 @@ impl CallStack {
                 if is_async && known.polls {
                     return Some((first + position, call));
                 }
-                let is_left = call >= 64 || frame.taken & 1 << call == 0;
-                if is_left && name.is_meant(*known, caller, |of| structure.types.contains(&of)) {
+                if frame.has_left(call) && name.is_meant(*known, caller, |of| structure.types.contains(&of)) {
                     return Some((first + position, call));
                 }
             }
@@ -248,9 +250,8 @@ impl CallStack {
         let first = self.slots[index].frames;
         for (position, frame) in self.frames_of(index).iter().enumerate().rev() {
             let calls = self.structure.calls(frame.statement);
-            let is_value = |(call, known): &(usize, &Call)| {
-                known.kind == CallKind::Value && (*call >= 64 || frame.taken & 1 << *call == 0)
-            };
+            let is_value =
+                |(call, known): &(usize, &Call)| known.kind == CallKind::Value && frame.has_left(*call);
             if let Some((call, _)) = calls.iter().enumerate().find(is_value) {
                 return Some((first + position, call));
             }
@@ -319,9 +320,14 @@ impl CallStack {
                     || self.structure.calls(frame.statement).iter().any(|call| call.iterates)
             })
         };
+        self.may_run_next().find(iterates)
+    }
+
+    /// The topmost activations, up to the first one that cannot have ended.
+    fn may_run_next(&self) -> impl Iterator<Item = usize> {
         let searched = (self.floor()..self.slots.len()).rev().take(MAX_UNNAMED);
         let ended = searched.clone().take_while(|index| self.may_stop(*index)).count();
-        searched.take(ended + 1).find(iterates)
+        searched.take(ended + 1)
     }
 
     /// Whether the newest statement of an activation, or one around it, may run such an implementation.
@@ -341,6 +347,19 @@ impl CallStack {
                 Implicit::ByCall | Implicit::ByOperator(_) => has_call(),
                 Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
             }
+        })
+    }
+
+    /// The topmost activation with a call to make, whatever its name: `fn $name` in the rule of a macro has another one.
+    fn renamed(&self) -> Option<usize> {
+        let may_be_it = |call: &Call| {
+            matches!(call.kind, CallKind::Plain | CallKind::Method | CallKind::Of(_) | CallKind::In(_))
+        };
+        self.may_run_next().find(|index| {
+            self.frames_of(*index).iter().any(|frame| {
+                let mut calls = self.structure.calls(frame.statement).iter().enumerate();
+                calls.any(|(index, call)| may_be_it(call) && frame.has_left(index))
+            })
         })
     }
 

@@ -84,6 +84,26 @@ fn g
 }
 
 #[test]
+fn a_method_that_a_macro_names_is_called_by_another_name() {
+    let outline = "\
+fn main
+  s A::f
+  s
+fn A::f
+  s .to_i32 .to_i64
+  s
+fn implement!::method
+  s
+fn B::to_i32
+  s";
+    // The rule has `fn $method`: what it is named in the call is not in the map.
+    assert_eq!(tree(outline, "2 5 8 8 6 3"), "main(A::f(implement!::method? implement!::method?))");
+    assert_eq!(tree(outline, "2 5 8 10 6 3"), "main(A::f(implement!::method? B::to_i32))");
+    // No call is left there.
+    assert_eq!(tree(outline, "2 5 6 8 3"), "main(A::f implement!::method?)");
+}
+
+#[test]
 fn no_call_is_open_behind_what_is_overwritten() {
     let outline = "\
 fn main
