@@ -305,7 +305,8 @@ impl CallStack {
                 return caller(index, !is_certain);
             }
             first = first.or(Some(index).filter(|_| panicked.is_none_or(|panicked| index < panicked)));
-            if !self.may_stop(index) && panicked.is_none() {
+            // What runs because of the panic is not unwound itself.
+            if !self.may_stop(index) && panicked.is_none_or(|panicked| index >= panicked) {
                 return caller(first.unwrap_or(index), len > 1);
             }
         }

@@ -305,6 +305,22 @@ fn destructors_hooks_and_messages_do_not_catch_a_panic() {
 }
 
 #[test]
+fn a_destructor_that_runs_because_of_a_panic_is_not_unwound() {
+    let outline = "\
+fn main
+  s Task
+  s jump panic
+fn Queue::drop of Drop
+  s mem::drop
+  s
+fn Task::drop of Drop
+  s";
+    // The task that is dropped is that of the queue, though the main function made one, too.
+    assert_eq!(tree(outline, "2 3 p 5 8 6"), "main(Queue::drop-(Task::drop?-))");
+    assert_eq!(open_panics(outline, "2 3 p 5 8 6"), "0 Unwinding");
+}
+
+#[test]
 fn a_panic_is_caught_if_what_was_open_goes_on() {
     for stream in ["2 4 11 12 p 5", "2 4 11 12 p 14 5", "2 4 11 12 p 14 17 15 5 17"] {
         assert_eq!(open_panics(CAUGHT, stream), "", "{stream}");
