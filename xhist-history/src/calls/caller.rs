@@ -52,7 +52,9 @@ impl CallStack {
         // Whatever is on the stack may have ended before the first statement of its caller.
         let floor = self.floor();
         let may_all_stop = || (floor..len).rev().take(MAX_UNNAMED).all(|index| self.may_stop(index));
-        let is_cut = self.slots[floor].activation.entered_before || len < MAX_UNNAMED && may_all_stop();
+        // A stack that is unwound has not ended.
+        let may_have_ended = || self.panics.depth().is_none() && len < MAX_UNNAMED && may_all_stop();
+        let is_cut = self.slots[floor].activation.entered_before || may_have_ended();
         if !is_entry && is_cut {
             // A caller of everything that was seen so far.
             return Caller { depth: floor, call: None, is_uncertain: false };

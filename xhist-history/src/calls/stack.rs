@@ -374,7 +374,7 @@ impl CallStack {
     fn enter(&mut self, body: BodyId, is_entry: bool, task: Option<u64>) {
         let caller = self.caller(body, is_entry);
         self.has_roots |= is_entry && caller.depth == 0 && !self.slots.is_empty();
-        self.enter_after_panic(body, &caller);
+        self.enter_after_panic(body, is_entry, &caller);
         self.leave_above(caller.depth, false);
         if let Some((frame, call)) = caller.call {
             self.take_call(frame, call);

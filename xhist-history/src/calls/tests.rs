@@ -321,6 +321,25 @@ fn Task::drop of Drop
 }
 
 #[test]
+fn a_destructor_that_seemed_to_have_ended_does_not_catch_a_panic() {
+    let outline = "\
+fn main
+  s Task Queue
+  s f
+fn f
+  s jump panic
+fn Queue::drop of Drop
+  s clear
+fn clear
+  loop
+    s mem::drop
+fn Task::drop of Drop
+  s";
+    // The queue may have ended, so the task seems to be one of the main function.
+    assert_eq!(open_panics(outline, "2 3 5 p 7 9 10 12 10 12 10"), "0 Unwinding");
+}
+
+#[test]
 fn a_panic_is_caught_if_what_was_open_goes_on() {
     for stream in ["2 4 11 12 p 5", "2 4 11 12 p 14 5", "2 4 11 12 p 14 17 15 5 17"] {
         assert_eq!(open_panics(CAUGHT, stream), "", "{stream}");
