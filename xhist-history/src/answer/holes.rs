@@ -22,7 +22,7 @@ enum SeenFrame {
     Hole(Hole),
 }
 
-/// Puts the frames of a panic that no row shows among the rows before it, and returns their number. `frames`: the lines of all
+/// Puts the frames of a panic that no row shows among the rows before it, and returns the number of those that are recorded. `frames`: the lines of all
 /// frames, innermost first; without them the place of the panic itself counts. `text_of`: the source text of a line.
 pub fn add(
     rows: &mut Vec<Row>,
@@ -59,7 +59,7 @@ pub fn add(
             added.push(kind);
         }
     }
-    added.len()
+    added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count()
 }
 
 /// Where the newest call begins that has a statement with this line.

@@ -197,7 +197,7 @@ impl<'o> AnswerReport<'o> {
         };
         let (mut shown, added) = draw(wanted);
         if added > 0 && shown.rows.len() > wanted.lines {
-            // The frames take the place of what is less certain.
+            // Those frames take the place of what is less certain.
             wanted.lines = wanted.lines.saturating_sub(added);
             (shown, _) = draw(wanted);
         }
