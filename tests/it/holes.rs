@@ -45,16 +45,16 @@ fn answer(done: &Done) -> &str {
 fn named() {
     let hole = |what: &str, mark: &str| format!("not recorded: {what}{}", main_place(mark));
     let in_file = |file: &str, mark: &str| format!("not recorded: {}", place(file, mark));
-    let cases: [(&str, Vec<String>); 7] = [
+    let inner = || {
+        [
+            line_of(&tree().join("src/main.rs"), "// inner") - 1,
+            line_of(&tree().join("src/main.rs"), "// inner"),
+        ]
+        .map(|line| format!("src/main.rs:{line}"))
+    };
+    let cases: [(&str, Vec<String>); 8] = [
         ("macro", vec![main_place("// call of the macro"), hole("macro body at ", "// in the macro")]),
-        (
-            "made",
-            vec![
-                main_place("// in the made function"),
-                format!("src/main.rs:{}", line_of(&tree().join("src/main.rs"), "// inner") - 1),
-                main_place("// inner"),
-            ],
-        ),
+        ("made", [vec![main_place("// in the made function")], inner().to_vec()].concat()),
         ("const", vec![main_place("// call of the const fn"), hole("const fn at ", "// in the const fn")]),
         ("off", vec![main_place("// call into the file"), in_file("src/off.rs", "// off")]),
         ("excluded", vec![in_file("src/excluded.rs", "// excluded")]),
@@ -65,6 +65,15 @@ fn named() {
                 hole("derived code at ", "// derived"),
                 main_place("// eq"),
             ],
+        ),
+        // The panic came from what made the text, so that is not the text of its message.
+        (
+            "text",
+            [
+                vec![main_place("// makes a text"), main_place("// call of what makes a text")],
+                inner().to_vec(),
+            ]
+            .concat(),
         ),
         ("all", vec![main_place("// inner")]),
     ];

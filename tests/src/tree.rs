@@ -90,13 +90,16 @@ impl Tree {
         tree
     }
 
-    /// Removes what was built, but not what was recorded.
+    /// Removes what was built, but neither what was recorded nor the programs: they have the lines of a panic's frames.
     pub fn remove_builds(&self) {
-        let inside = |path| fs::read_dir(self.join(path)).into_iter().flatten().flatten();
-        for entry in inside("target").chain(inside("target/xhist")) {
-            let is_record = ["xhist", "runs", "maps"].iter().any(|name| entry.file_name() == *name);
-            if !is_record && entry.path().is_dir() {
-                fs::remove_dir_all(entry.path()).expect("removed");
+        for entry in WalkDir::new(self.join("target")).into_iter().filter_map(Result::ok) {
+            let path = entry.path();
+            let profile = path.ancestors().skip(1).find(|around| around.join(".fingerprint").is_dir());
+            let Some(inside) = profile.and_then(|profile| path.strip_prefix(profile).ok()) else { continue };
+            let is_other =
+                ["build", ".fingerprint", "incremental"].iter().any(|name| inside.starts_with(name));
+            if entry.file_type().is_file() && (is_other || path.extension().is_some()) {
+                fs::remove_file(path).expect("removed");
             }
         }
     }

@@ -4,6 +4,8 @@
 //! The set is Panic4R (<https://github.com/cardigan1008/panic4r>): the sources with the mistake, a `main.rs` that panics, and the fix
 //! as a patch. The lines of a fix are those that it deletes or changes, and for lines that it only adds those around them.
 //!
+//! Half of the panics may shape the answer, and the other half is kept back to check it: [`is_kept_back`] says which.
+//!
 //! ```sh
 //! cargo run --release -p xhist-tests --bin panics -- PANIC4R             # every panic of this checkout
 //! cargo run --release -p xhist-tests --bin panics -- PANIC4R chrono-1    # those of these names
@@ -22,6 +24,9 @@ use xhist_tests::{Tree, clean_up, kept, online_cargo, report, set_deadline};
 const LIMIT: Duration = Duration::from_secs(330);
 /// How far a printed line may be from one of the fix.
 const TOLERANCE: usize = 1;
+
+/// The halves of the set.
+const HALVES: [&str; 2] = ["tuned", "kept back"];
 
 /// A line of the sources with the mistake.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,9 +61,9 @@ fn main() -> ExitCode {
         PathBuf::from(kept.pop().unwrap_or_default())
     });
     let set = set.canonicalize().expect("a directory");
-    println!("| panic | own frame | printed | suspect | bytes | lines |");
-    println!("|---|---|---|---|---|---|");
-    let mut all: Vec<Found> = Vec::new();
+    println!("| panic | half | own frame | printed | suspect | bytes | lines |");
+    println!("|---|---|---|---|---|---|---|");
+    let mut halves: [Vec<Found>; 2] = Default::default();
     let mut left_out: Vec<(String, &str)> = Vec::new();
     for project in projects(&set) {
         let name = project.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -79,21 +84,35 @@ fn main() -> ExitCode {
                 let printed = if found.is_printed { "yes" } else { "no" };
                 let (bytes, lines) = found.printed;
                 let (frame, suspect) = (shown(found.frame), shown(found.suspect));
-                println!("| {name} | {frame} | {printed} | {suspect} | {bytes} | {lines} |");
-                all.push(found);
+                let half = usize::from(is_kept_back(&name));
+                println!(
+                    "| {name} | {} | {frame} | {printed} | {suspect} | {bytes} | {lines} |",
+                    HALVES[half]
+                );
+                halves[half].push(found);
             }
             Ok(None) => left_out.push((name, "it does not panic, or does not build")),
             Err(_) => left_out.push((name, "it took too long, or could not be examined")),
         }
     }
-    summary(&all, &left_out);
+    for (half, found) in HALVES.into_iter().zip(&halves) {
+        summary(half, found);
+    }
+    for (name, why) in left_out {
+        println!("left out: {name}: {why}");
+    }
     ExitCode::SUCCESS
 }
 
-fn summary(all: &[Found], left_out: &[(String, &str)]) {
+/// Whether a panic is kept back: the sum of the bytes of its name is odd.
+fn is_kept_back(name: &str) -> bool {
+    name.bytes().map(u32::from).sum::<u32>() % 2 == 1
+}
+
+fn summary(half: &str, all: &[Found]) {
     let count = |is: &dyn Fn(&Found) -> bool| all.iter().filter(|found| is(found)).count();
     let within = |rank: Option<usize>, most: usize| rank.is_some_and(|rank| rank <= most);
-    println!("\n| {} panics | backtrace | xhist |\n|---|---|---|", all.len());
+    println!("\n| {} panics, {half} | backtrace | xhist |\n|---|---|---|", all.len());
     println!(
         "| a line of the fix is printed | {} | {} |",
         count(&|found| found.frame.is_some()),
@@ -109,9 +128,12 @@ fn summary(all: &[Found], left_out: &[(String, &str)]) {
         count(&|found| found.frame.is_some() && !found.is_printed),
         count(&|found| found.frame == Some(1) && !within(found.suspect, 5))
     );
-    for (name, why) in left_out {
-        println!("left out: {name}: {why}");
-    }
+    let sum = |of: &dyn Fn(&Found) -> usize| all.iter().map(of).sum::<usize>() / all.len().max(1);
+    println!(
+        "bytes and lines of an answer, on average: {}, {}",
+        sum(&|found| found.printed.0),
+        sum(&|found| found.printed.1)
+    );
 }
 
 /// The projects of the set, in the order of their names.
@@ -268,6 +290,14 @@ mod tests {
     fn the_lines_of_a_fix_are_those_that_it_changes_and_those_around_what_it_adds() {
         let lines: Vec<_> = lines_of(PATCH).into_iter().map(|place| (place.file, place.line)).collect();
         assert_eq!(lines, [11, 13, 14].map(|line| ("src/a.rs".to_owned(), line)));
+    }
+
+    #[test]
+    fn half_of_the_panics_is_kept_back() {
+        assert_eq!(
+            ["nom-1", "nom-2", "chrono-10", "chrono-11"].map(is_kept_back),
+            [false, true, true, false]
+        );
     }
 
     #[test]

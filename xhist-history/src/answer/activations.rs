@@ -412,6 +412,13 @@ impl<'c> Activations<'c> {
         self.parts = self.parts.min(MOST_PARTS / 2);
     }
 
+    /// Whether an open call, or one in it, formats a value and is at such a statement.
+    pub fn formats_at(&self, is_it: &dyn Fn(ListedStatement) -> bool) -> bool {
+        let since = self.formatting_since.unwrap_or(u64::MAX);
+        let calls = self.open.iter().filter(|call| call.since >= since);
+        calls.filter_map(|call| current(&call.body)).any(is_it)
+    }
+
     /// Leaves out what formatted a value just before the end, unless the statement that called it makes text itself. Returns the
     /// number of its statements.
     pub fn leave_out_formatting(&mut self, makes_text: &mut dyn FnMut(ListedStatement) -> bool) -> u64 {

@@ -1,5 +1,5 @@
-//! Frames of a panic that the history has no statement of: code of the program that runs and is not recorded. They are put among
-//! the last statements, where they belong.
+//! Frames of a panic that no row shows: code of the program that runs and is not recorded, and calls that the history does not
+//! show to be open. They are put among the last statements, where they belong.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
@@ -8,7 +8,7 @@ use super::code::{Code, ListedStatement};
 use super::view::{Hole, Row, RowKind};
 use crate::model::{CodePlace, Names, PanicPlace};
 
-/// Frames that are shown at most, the innermost.
+/// Rows that are added at most, for the innermost frames.
 const MOST: usize = 8;
 
 /// Lines of an item that are searched for its attributes.
@@ -17,40 +17,49 @@ const ITEM: u32 = 200;
 /// A frame of a panic in code of the program.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum SeenFrame {
-    /// The line is part of a statement that is recorded.
-    Recorded(u16, u32),
+    /// The line is part of this statement, which is recorded.
+    Recorded(ListedStatement, u16, u32),
     Hole(Hole),
 }
 
-/// Puts the frames of a panic that were not recorded among the rows before it. `frames`: the lines of all frames, innermost
-/// first; without them the place of the panic itself counts. `text_of`: the source text of a line.
+/// Puts the frames of a panic that no row shows among the rows before it, and returns the number of those that are recorded. `frames`: the lines of all
+/// frames, innermost first; without them the place of the panic itself counts. `text_of`: the source text of a line.
 pub fn add(
     rows: &mut Vec<Row>,
     (code, names): (&Code, &Names),
     (panic, frames): (&PanicPlace, &[CodePlace]),
     text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
-) {
+) -> usize {
     let files = Files::of(names);
     let places = if frames.is_empty() { panic.at.as_slice() } else { frames };
     let frames = places.iter().filter_map(|place| files.frame(place, (code, names), text_of));
     // Where the calls begin that the frames so far have.
     let mut end = rows.len();
-    let mut added: Vec<Hole> = Vec::new();
-    for frame in frames {
-        match frame {
-            SeenFrame::Recorded(file, line) => {
-                end = call_around(&rows[..end], file, line, code).unwrap_or(end)
-            }
-            SeenFrame::Hole(hole) => {
-                if added.len() < MOST && added.last() != Some(&hole) {
-                    let kind = RowKind::NotRecorded(hole.clone());
-                    let row = Row { depth: 0, times: 1, rank: None, runs: Vec::new(), inside: 0, kind };
-                    rows.insert(end, row);
-                    added.push(hole);
+    let mut added: Vec<RowKind> = Vec::new();
+    for (number, frame) in frames.enumerate() {
+        let kind = match frame {
+            SeenFrame::Recorded(statement, file, line) => {
+                if let Some(begin) = call_around(&rows[..end], file, line, code) {
+                    end = begin;
+                    continue;
                 }
+                // Of many calls, and of a recursion, only some are shown.
+                if number >= MOST || call_around(rows, file, line, code).is_some() {
+                    continue;
+                }
+                RowKind::Statement(statement)
             }
+            SeenFrame::Hole(hole) => RowKind::NotRecorded(hole),
+        };
+        if added.len() < MOST && added.last() != Some(&kind) {
+            rows.insert(
+                end,
+                Row { depth: 0, times: 1, rank: None, runs: Vec::new(), inside: 0, kind: kind.clone() },
+            );
+            added.push(kind);
         }
     }
+    added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count()
 }
 
 /// Where the newest call begins that has a statement with this line.
@@ -124,8 +133,9 @@ impl<'n> Files<'n> {
             let shown = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy();
             return hole("", &shown).filter(|_| is_own);
         };
-        let spans = names.statements(file).iter();
-        let around = spans.filter(|span| span.has_line(*line)).max_by_key(|span| span.line);
+        let statements = names.described(file).zip(names.statements(file));
+        let around = statements.filter(|(_, span)| span.has_line(*line)).max_by_key(|(_, span)| span.line);
+        let (statement, around) = around.unzip();
         let skipped = names.skipped(file).filter(|skipped| (skipped.first..=skipped.last).contains(line));
         let skipped = skipped.max_by_key(|skipped| skipped.first);
         // The line of a statement is shown, but not the others of a macro's call.
@@ -136,7 +146,12 @@ impl<'n> Files<'n> {
         });
         match (skipped, around) {
             (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
-            (_, Some(_)) => Some(SeenFrame::Recorded(file, *line)),
+            (_, Some(span)) => {
+                let recorded = statement.and_then(|statement| statement.numbered);
+                let unknown = ListedStatement::Unknown { file, line: span.line };
+                let statement = recorded.map_or(unknown, |recorded| code.find(names, recorded, None));
+                Some(SeenFrame::Recorded(statement, file, *line))
+            }
             // Other lines without a statement end a scope, or are those of attributes: a test's harness calls it at its signature.
             _ if is_derived(*line, &mut |line| text_of(file, line)) => {
                 hole("derived code", code.path_of(file))
@@ -227,6 +242,13 @@ mod tests {
         let frames = [("/p/src/a.rs", 21), ("src/a.rs", 12), ("/p/./src/a.rs", 31), ("/p/src/a.rs", 3)];
         let all = ["2", "3", "macro body src/a.rs:31", "11", "12", "const fn src/a.rs:21"];
         assert_eq!(shown(None, &frames, ""), all);
+        // A call that has no row gets one.
+        assert_eq!(
+            shown(None, &[("src/a.rs", 41), ("src/a.rs", 12), ("src/a.rs", 3)], ""),
+            ["2", "3", "11", "12", "41"]
+        );
+        let many = [frames[..3].to_vec(), vec![("src/a.rs", 12); MOST], vec![("src/a.rs", 41)]].concat();
+        assert_eq!(shown(None, &many, ""), all, "the innermost ones only");
         // The place of the message says no more than the frames.
         assert_eq!(shown(Some(("src/a.rs", 22)), &frames, ""), all);
     }

@@ -213,7 +213,15 @@ impl Tail {
         text_of: &mut dyn FnMut(&Code, ListedStatement) -> Option<String>,
     ) -> Shown {
         let (mut activations, values) = self.replay(0..ending.cut, (code, names));
+        let place = self.panic(ending).and_then(|panic| panic.at.as_ref());
+        let has_panicked = |statement: ListedStatement| {
+            let (file, span) = code.place(statement);
+            let lines = span.line..=span.end_line.max(span.line);
+            place.zip(names.path(file)).is_some_and(|(place, path)| place.is_in(path, &lines))
+        };
         let formatted = match ending.end {
+            // What panicked itself is not what made the text of a message.
+            ThreadEnd::Panic if activations.formats_at(&has_panicked) => 0,
             ThreadEnd::Panic => activations.leave_out_formatting(&mut |statement| {
                 // What the statement itself makes text of may be what is wrong.
                 let text = text_of(code, statement);

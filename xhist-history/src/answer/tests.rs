@@ -150,3 +150,22 @@ fn a_folded_recursion_is_open_calls() {
     let folded: u64 = activations.open().iter().map(|call| call.folded).sum();
     assert_eq!((activations.open().len(), folded), (2, 48_000));
 }
+
+#[test]
+fn what_panicked_while_it_made_a_text_is_known() {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"3:2"}
+{"fn":1,"path":"A::fmt","at":"4:1","end":"6:2","trait":"Display"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"macro","fn":"f","calls":"print!"}
+{"stmt":1,"line":5,"col":5,"end":"5:9","kind":"expr","fn":"A::fmt"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    [2, 5].into_iter().for_each(|line| activations.take(&names, ran(1, line)));
+    let at = |line| activations.formats_at(&|statement| code.place(statement).1.line == line);
+    assert_eq!([at(5), at(2)], [true, false]);
+    let left_out = activations.leave_out_formatting(&mut |_| false);
+    assert_eq!((left_out, drawn(&activations.open()[0].body, &code).as_str()), (1, "2"));
+}

@@ -50,8 +50,12 @@ impl CallStack {
     }
 
     /// A body is entered: whether that shows that a panic was caught.
-    pub(super) fn enter_after_panic(&mut self, body: BodyId, caller: &Caller) {
+    pub(super) fn enter_after_panic(&mut self, body: BodyId, is_entry: bool, caller: &Caller) {
         let is_guess = caller.call.is_none() && caller.is_uncertain;
+        // What goes on without an activation was taken for ended. It shows nothing, unless it called all that was seen.
+        if !is_entry && caller.depth > 0 && body != self.structure.body_of(self.structure.unknown()) {
+            return;
+        }
         // What a destructor calls shows nothing.
         if self.panics.depth().is_none_or(|depth| caller.depth > depth && !is_guess) {
             return;

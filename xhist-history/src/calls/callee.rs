@@ -89,6 +89,8 @@ pub struct BodyName {
     pub of_trait: Option<u32>,
     /// It is the body of a rule of a macro.
     pub is_macro: bool,
+    /// It is in the rule of a macro, so its name may be one that the call of the macro gives.
+    pub is_in_macro: bool,
 }
 
 impl BodyName {
@@ -102,7 +104,15 @@ impl BodyName {
         let of_type = !of_trait.is_empty()
             || !is_macro && parent.is_some_and(|parent| !parent.starts_with(char::is_lowercase));
         let of_trait = (!of_trait.is_empty()).then(|| words.add(of_trait));
-        BodyName { key, parent: parent.map(|parent| words.add(parent)), of_type, of_trait, is_macro }
+        let is_in_macro = path.contains("!::");
+        BodyName {
+            key,
+            parent: parent.map(|parent| words.add(parent)),
+            of_type,
+            of_trait,
+            is_macro,
+            is_in_macro,
+        }
     }
 
     /// Whether a call in `caller` may mean this body. `is_type` knows the types and traits of the program's bodies.

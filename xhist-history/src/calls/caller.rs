@@ -52,7 +52,9 @@ impl CallStack {
         // Whatever is on the stack may have ended before the first statement of its caller.
         let floor = self.floor();
         let may_all_stop = || (floor..len).rev().take(MAX_UNNAMED).all(|index| self.may_stop(index));
-        let is_cut = self.slots[floor].activation.entered_before || len < MAX_UNNAMED && may_all_stop();
+        // A stack that is unwound has not ended.
+        let may_have_ended = || self.panics.depth().is_none() && len < MAX_UNNAMED && may_all_stop();
+        let is_cut = self.slots[floor].activation.entered_before || may_have_ended();
         if !is_entry && is_cut {
             // A caller of everything that was seen so far.
             return Caller { depth: floor, call: None, is_uncertain: false };
@@ -74,7 +76,10 @@ impl CallStack {
         {
             return Caller { depth, call: None, is_uncertain: true };
         }
-        self.unnamed()
+        match known.name.is_in_macro.then(|| self.renamed()).flatten() {
+            Some(index) => Caller { depth: index + 1, call: None, is_uncertain: true },
+            None => self.unnamed(),
+        }
     }
 
     /// The depth of an activation of the same body that code outside the program entered and that may have ended: a loop
@@ -180,8 +185,7 @@ impl CallStack {
                 if is_async && known.polls {
                     return Some((first + position, call));
                 }
-                let is_left = call >= 64 || frame.taken & 1 << call == 0;
-                if is_left && name.is_meant(*known, caller, |of| structure.types.contains(&of)) {
+                if frame.has_left(call) && name.is_meant(*known, caller, |of| structure.types.contains(&of)) {
                     return Some((first + position, call));
                 }
             }
@@ -248,9 +252,8 @@ impl CallStack {
         let first = self.slots[index].frames;
         for (position, frame) in self.frames_of(index).iter().enumerate().rev() {
             let calls = self.structure.calls(frame.statement);
-            let is_value = |(call, known): &(usize, &Call)| {
-                known.kind == CallKind::Value && (*call >= 64 || frame.taken & 1 << *call == 0)
-            };
+            let is_value =
+                |(call, known): &(usize, &Call)| known.kind == CallKind::Value && frame.has_left(*call);
             if let Some((call, _)) = calls.iter().enumerate().find(is_value) {
                 return Some((first + position, call));
             }
@@ -304,7 +307,8 @@ impl CallStack {
                 return caller(index, !is_certain);
             }
             first = first.or(Some(index).filter(|_| panicked.is_none_or(|panicked| index < panicked)));
-            if !self.may_stop(index) && panicked.is_none() {
+            // What runs because of the panic is not unwound itself.
+            if !self.may_stop(index) && panicked.is_none_or(|panicked| index >= panicked) {
                 return caller(first.unwrap_or(index), len > 1);
             }
         }
@@ -319,9 +323,14 @@ impl CallStack {
                     || self.structure.calls(frame.statement).iter().any(|call| call.iterates)
             })
         };
+        self.may_run_next().find(iterates)
+    }
+
+    /// The topmost activations, up to the first one that cannot have ended.
+    fn may_run_next(&self) -> impl Iterator<Item = usize> {
         let searched = (self.floor()..self.slots.len()).rev().take(MAX_UNNAMED);
         let ended = searched.clone().take_while(|index| self.may_stop(*index)).count();
-        searched.take(ended + 1).find(iterates)
+        searched.take(ended + 1)
     }
 
     /// Whether the newest statement of an activation, or one around it, may run such an implementation.
@@ -341,6 +350,19 @@ impl CallStack {
                 Implicit::ByCall | Implicit::ByOperator(_) => has_call(),
                 Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
             }
+        })
+    }
+
+    /// The topmost activation with a call to make, whatever its name: `fn $name` in the rule of a macro has another one.
+    fn renamed(&self) -> Option<usize> {
+        let may_be_it = |call: &Call| {
+            matches!(call.kind, CallKind::Plain | CallKind::Method | CallKind::Of(_) | CallKind::In(_))
+        };
+        self.may_run_next().find(|index| {
+            self.frames_of(*index).iter().any(|frame| {
+                let mut calls = self.structure.calls(frame.statement).iter().enumerate();
+                calls.any(|(index, call)| may_be_it(call) && frame.has_left(index))
+            })
         })
     }
 

@@ -27,6 +27,13 @@ pub(super) struct Frame {
     pub taken: u64,
 }
 
+impl Frame {
+    /// Whether this one of its calls was not made.
+    pub fn has_left(&self, call: usize) -> bool {
+        call >= 64 || self.taken & 1 << call == 0
+    }
+}
+
 /// An activation with what its stack knows of it.
 #[derive(Clone, Debug)]
 pub(super) struct Slot {
@@ -333,7 +340,7 @@ impl CallStack {
         let Some(frame) = self.frames.pop() else { return };
         let structure = &self.structure;
         for (index, call) in structure.calls(frame.statement).iter().enumerate() {
-            if index >= 64 || frame.taken & 1 << index == 0 {
+            if frame.has_left(index) {
                 self.named[call.key as usize] -= 1;
             }
         }
@@ -351,7 +358,7 @@ impl CallStack {
     pub(super) fn take_call(&mut self, frame: usize, index: usize) {
         let Some(known) = self.frames.get_mut(frame) else { return };
         let call = self.structure.calls(known.statement)[index];
-        if index < 64 && !call.repeats && known.taken & 1 << index == 0 {
+        if index < 64 && !call.repeats && known.has_left(index) {
             known.taken |= 1 << index;
             self.named[call.key as usize] -= 1;
         }
@@ -367,7 +374,7 @@ impl CallStack {
     fn enter(&mut self, body: BodyId, is_entry: bool, task: Option<u64>) {
         let caller = self.caller(body, is_entry);
         self.has_roots |= is_entry && caller.depth == 0 && !self.slots.is_empty();
-        self.enter_after_panic(body, &caller);
+        self.enter_after_panic(body, is_entry, &caller);
         self.leave_above(caller.depth, false);
         if let Some((frame, call)) = caller.call {
             self.take_call(frame, call);

@@ -84,6 +84,26 @@ fn g
 }
 
 #[test]
+fn a_method_that_a_macro_names_is_called_by_another_name() {
+    let outline = "\
+fn main
+  s A::f
+  s
+fn A::f
+  s .to_i32 .to_i64
+  s
+fn implement!::method
+  s
+fn B::to_i32
+  s";
+    // The rule has `fn $method`: what it is named in the call is not in the map.
+    assert_eq!(tree(outline, "2 5 8 8 6 3"), "main(A::f(implement!::method? implement!::method?))");
+    assert_eq!(tree(outline, "2 5 8 10 6 3"), "main(A::f(implement!::method? B::to_i32))");
+    // No call is left there.
+    assert_eq!(tree(outline, "2 5 6 8 3"), "main(A::f implement!::method?)");
+}
+
+#[test]
 fn no_call_is_open_behind_what_is_overwritten() {
     let outline = "\
 fn main
@@ -282,6 +302,41 @@ fn destructors_hooks_and_messages_do_not_catch_a_panic() {
     for stream in ["2 4 11 12 p", "2 4 11 12 p 14 17 15", "2 4 11 12 p 9 19 14"] {
         assert_eq!(open_panics(CAUGHT, stream), "0 Unwinding", "{stream}");
     }
+}
+
+#[test]
+fn a_destructor_that_runs_because_of_a_panic_is_not_unwound() {
+    let outline = "\
+fn main
+  s Task
+  s jump panic
+fn Queue::drop of Drop
+  s mem::drop
+  s
+fn Task::drop of Drop
+  s";
+    // The task that is dropped is that of the queue, though the main function made one, too.
+    assert_eq!(tree(outline, "2 3 p 5 8 6"), "main(Queue::drop-(Task::drop?-))");
+    assert_eq!(open_panics(outline, "2 3 p 5 8 6"), "0 Unwinding");
+}
+
+#[test]
+fn a_destructor_that_seemed_to_have_ended_does_not_catch_a_panic() {
+    let outline = "\
+fn main
+  s Task Queue
+  s f
+fn f
+  s jump panic
+fn Queue::drop of Drop
+  s clear
+fn clear
+  loop
+    s mem::drop
+fn Task::drop of Drop
+  s";
+    // The queue may have ended, so the task seems to be one of the main function.
+    assert_eq!(open_panics(outline, "2 3 5 p 7 9 10 12 10 12 10"), "0 Unwinding");
 }
 
 #[test]

@@ -1,5 +1,8 @@
 //! Where a panic came from, as its record says.
 
+use std::ops::RangeInclusive;
+use std::path::Path;
+
 use qs_core::record::PanicSite;
 
 /// The place that a panic's message names, and the frames that were open.
@@ -20,6 +23,13 @@ pub struct CodePlace {
     pub path: String,
     /// The line, from 1.
     pub line: u32,
+}
+
+impl CodePlace {
+    /// Whether it is one of these lines of the file with this path, which may lack directories in front.
+    pub fn is_in(&self, path: &str, lines: &RangeInclusive<u32>) -> bool {
+        Path::new(&self.path).ends_with(path) && lines.contains(&self.line)
+    }
 }
 
 impl PanicPlace {

@@ -179,16 +179,27 @@ impl<'o> AnswerReport<'o> {
         let hash = ring.map_hash;
         let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
         let suspects: Vec<SuspectLine> = suspects.copied().collect();
-        let wanted = Wanted { lines: self.lines, suspects: &suspects };
-        let mut shown = match is_behind {
-            true => tail.shown_after((code, names), ending, wanted),
-            false => tail
-                .shown((code, names), ending, wanted, &mut |code, statement| sources.whole(code, statement)),
+        let mut wanted = Wanted { lines: self.lines, suspects: &suspects };
+        let panic = tail.panic(ending).filter(|_| !is_behind);
+        let frames = panic.map(|panic| (panic, frames(ring, panic, context.options)));
+        let mut draw = |wanted: Wanted<'_>| {
+            let mut shown = match is_behind {
+                true => tail.shown_after((code, names), ending, wanted),
+                false => tail.shown((code, names), ending, wanted, &mut |code, statement| {
+                    sources.whole(code, statement)
+                }),
+            };
+            let added = frames.as_ref().map_or(0, |(panic, frames)| {
+                let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
+                add_holes(&mut shown.rows, (code, names), (panic, frames), &mut text_of)
+            });
+            (shown, added)
         };
-        if let Some(panic) = tail.panic(ending).filter(|_| !is_behind) {
-            let frames = frames(ring, panic, context.options);
-            let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
-            add_holes(&mut shown.rows, (code, names), (panic, &frames), &mut text_of);
+        let (mut shown, added) = draw(wanted);
+        if added > 0 && shown.rows.len() > wanted.lines {
+            // Those frames take the place of what is less certain.
+            wanted.lines = wanted.lines.saturating_sub(added);
+            (shown, _) = draw(wanted);
         }
         let places = shown.statements().flat_map(|(runs, statement)| {
             let (file, span) = code.place(statement);

@@ -1,7 +1,6 @@
 //! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
 
 use std::collections::{HashMap, HashSet};
-use std::path::Path;
 use std::sync::Arc;
 
 use qs_core::map::BodyKind;
@@ -330,9 +329,8 @@ impl<'a> Reading<'a> {
         let sites = &self.code.program.sites;
         let is_it = |site: &u32| {
             let site = &sites[*site as usize];
-            let is_file =
-                self.code.names.path(site.file).is_some_and(|path| Path::new(&place.path).ends_with(path));
-            is_file && (site.line..=site.end_line.max(site.line)).contains(&place.line)
+            let lines = site.line..=site.end_line.max(site.line);
+            self.code.names.path(site.file).is_some_and(|path| place.is_in(path, &lines))
         };
         self.calls.stack().rev().filter_map(|call| self.site_of(call)).find(is_it)
     }
