@@ -10,6 +10,7 @@ use super::after_run::fixture;
 pub const CASES: &[Case] = &[
     Case::new("a_caught_panic_is_not_the_end_of_a_program", caught_in_program),
     Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
+    Case::new("an_allocator_that_runs_behind_a_panic_does_not_hide_it", allocator),
     Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
 ];
 
@@ -115,6 +116,28 @@ fn caught_in_test() {
     let mut first = suspects.lines().filter(|line| line.starts_with("  1. "));
     done.check(first.any(|line| line.contains(&format!("{parse} "))), "nor the first suspect");
     done.check(annotations(&done)[0].contains(&at(&parse)), "GitHub gets what failed");
+}
+
+/// The test harness allocates behind the panic of a test.
+fn allocator() {
+    let tree = fixture("allocator");
+    let place = |mark| format!("src/lib.rs:{}", line_of(&tree.join("src/lib.rs"), mark));
+    let (check, count, error) = (place("// check"), place("// count"), place("// error"));
+    let done = cargo(tree.path()).args("xhist test --quiet").env("RUST_BACKTRACE", "0").done().expect(101);
+    let text = listing(&done);
+    let tests: Vec<&str> = text.split("\nxhist: test ").skip(1).collect();
+    let (panicked, failed) = match tests[0].starts_with("tests::panics ") {
+        true => (tests[0], tests[1]),
+        false => (tests[1], tests[0]),
+    };
+    let (before, behind) = panicked.split_once(ENDS).unwrap_or_default();
+    let last = places(before).into_iter().rfind(|place| *place != count);
+    done.check(last == Some(&check), "the history of the test ends at its panic");
+    done.check(places(behind).iter().all(|place| *place == count), "only the allocator ran behind it");
+    done.check(!text.contains("open calls"), "the allocator does not call itself");
+    done.check(failed.contains(&format!("... a panic at {check} was caught\n")), "the place of the panic");
+    let last = places(failed).into_iter().rfind(|place| *place != count);
+    done.check(last == Some(&error), "a test that caught its panic goes on");
 }
 
 fn named_worker() {

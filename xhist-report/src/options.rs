@@ -28,6 +28,8 @@ pub struct Options {
     pub report: Option<ReportKind>,
     /// Where an answer is kept as data, too.
     pub answered: Option<SharedAnswer>,
+    /// The ring of the thread of a failed test. Code such as an allocator may run behind the panic that ended the test.
+    pub failed_test: Option<usize>,
     /// Lines of a thread in an answer.
     pub lines: usize,
     /// Lines that an answer shows where they ran last, the most suspicious first.
@@ -107,6 +109,7 @@ impl Default for Options {
             layout: Layout::default(),
             report: None,
             answered: None,
+            failed_test: None,
             lines: LINES,
             suspects: Vec::new(),
             keeps_records: false,

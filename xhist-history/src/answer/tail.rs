@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::path::Path;
 
 use qs_core::record::value::RecordedValue;
 
@@ -17,6 +18,9 @@ const MOST: usize = 1 << 20;
 
 /// Panics whose places are kept: the newest.
 const MOST_PANICS: usize = 1 << 10;
+
+/// Statements that are searched for the one that a panic came from.
+const MOST_SEARCHED: usize = 1 << 10;
 
 /// Statements whose values are kept: the newest.
 const MOST_VALUED: usize = 1 << 16;
@@ -126,8 +130,8 @@ impl Tail {
         !self.items.iter().any(|(_, entry)| matches!(entry, ThreadEntry::Statement(_)))
     }
 
-    /// Where the history ends. `may_fail`: the ring says that the thread panicked or got a fatal signal; a panic may have been
-    /// caught.
+    /// Where the history ends. `may_fail`: the thread panicked, got a fatal signal or was that of a failed test; a panic may
+    /// have been caught.
     pub fn ending(&self, (code, names): (&Code, &Names), may_fail: bool) -> Ending {
         let here = Ending {
             end: ThreadEnd::Here,
@@ -168,6 +172,11 @@ impl Tail {
         }
         let is_signal = |entry: &ThreadEntry| matches!(entry, ThreadEntry::Signal(_));
         let index = self.items.range(..=ending.cut).rposition(|(_, entry)| !is_signal(entry))?;
+        self.panic_at(index)
+    }
+
+    /// Where the panic came from whose mark is this item.
+    fn panic_at(&self, index: usize) -> Option<&PanicPlace> {
         let number = self.number_of(index);
         self.panics.iter().rev().find(|(of, _)| *of == number).map(|(_, place)| place)
     }
@@ -184,18 +193,29 @@ impl Tail {
         known.map_or(u64::MAX, |(_, order)| *order)
     }
 
-    /// The newest statement before the newest panic that was caught, and the number of all that were.
+    /// The statement that the newest panic that was caught came from, and the number of all that were.
     pub fn caught(
         &self,
         (code, names): (&Code, &Names),
         ending: &Ending,
     ) -> Option<(usize, ListedStatement)> {
         let (count, at) = ending.caught;
-        let before = self.items.range(..at).rev().find_map(|(_, entry)| match entry {
+        let mut before = self.items.range(..at).rev().filter_map(|(_, entry)| match entry {
             ThreadEntry::Statement(statement) => Some(code.find(names, *statement, None)),
             _ => None,
         });
-        before.map(|statement| (count, statement))
+        let newest = before.next()?;
+        let place = self.panic_at(at).and_then(|panic| panic.at.as_ref());
+        let is_it = |statement: &ListedStatement| {
+            let (file, span) = code.place(*statement);
+            place.is_some_and(|place| {
+                (span.line..=span.end_line.max(span.line)).contains(&place.line)
+                    && Path::new(&place.path).ends_with(code.path_of(file))
+            })
+        };
+        // Making the message may have run code of the program, such as its allocator.
+        let mut searched = std::iter::once(newest).chain(before).take(MOST_SEARCHED);
+        Some((count, searched.find(is_it).unwrap_or(newest)))
     }
 
     /// How many statements ran after the end.

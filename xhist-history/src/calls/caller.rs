@@ -70,9 +70,11 @@ impl CallStack {
         if known.implicit != Implicit::Never {
             return self.implicit(known);
         }
-        // What runs while the stack is unwound is no round of a loop.
-        if (self.panics.depth().is_none() || !known.kind.is_named())
-            && let Some(depth) = self.beside(body)
+        if let Some(depth) = self.beside(body)
+            // What runs while the stack is unwound is no round of a loop that ran before.
+            && (self.panics.depth().is_none()
+                || !known.kind.is_named()
+                || self.slots[depth].activation.in_unwinding)
         {
             return Caller { depth, call: None, is_uncertain: true };
         }

@@ -260,6 +260,17 @@ fn Guard::drop of Drop
     assert_eq!(open, ["main", "main::{closure}", "f"]);
 }
 
+#[test]
+fn an_allocator_that_runs_again_and_again_behind_a_panic_does_not_call_itself() {
+    let outline = "\
+fn main
+  s
+  s jump panic
+fn count
+  s .fetch_add";
+    assert_eq!(tree(outline, "2 5 3 p 5 5 5 5"), "main(count? count?- count?- count?- count?-)");
+}
+
 /// What is known of panics after these lines: the number of each that is not caught, and what ran since. Of several, that which ended
 /// the thread has a `!`.
 fn open_panics(outline: &str, stream: &str) -> String {

@@ -38,33 +38,21 @@ impl StatementCounts {
 
     /// The share, if it is below this number of percent. Less detail is a choice, and counts as recorded.
     pub fn share_below(&self, percent: u64) -> Option<RecordedShare> {
-        let mut groups: [(&str, u64, bool); 5] = [
-            ("in const fn", 0, false),
-            ("in macro bodies", 0, false),
-            ("in arguments of macros", 0, false),
-            ("excluded", 0, false),
-            ("of other kinds", 0, false),
-        ];
+        let mut groups: BTreeMap<(usize, &str), (u64, bool)> = BTreeMap::new();
         let mut recorded = self.recorded;
         for (reason, statements) in self.skips.iter().filter(|(reason, _)| reason.is_executable()) {
-            let group = match reason {
-                Reason::ConstFn => 0,
-                Reason::MacroDefinition | Reason::ConstMacro => 1,
-                Reason::MacroArguments => 2,
-                Reason::Directive | Reason::Excluded => 3,
-                Reason::Thinned | Reason::Detail => {
-                    recorded += statements;
-                    continue;
-                }
-                _ => 4,
+            let Some(group) = group(*reason) else {
+                recorded += statements;
+                continue;
             };
-            groups[group].1 += statements;
-            groups[group].2 |= reason.is_estimate();
+            let (all, is_estimate) = groups.entry(group).or_default();
+            *all += statements;
+            *is_estimate |= reason.is_estimate();
         }
-        let left_out: u64 = groups.iter().map(|(_, statements, _)| statements).sum();
+        let left_out: u64 = groups.values().map(|(statements, _)| statements).sum();
         let share = (100 * recorded).checked_div(recorded + left_out).filter(|share| *share < percent)?;
-        let groups = groups.iter().filter(|(_, statements, _)| *statements > 0);
-        let groups = groups.map(|(group, statements, is_estimate)| {
+        let groups = groups.iter().filter(|(_, (statements, _))| *statements > 0);
+        let groups = groups.map(|((_, group), (statements, is_estimate))| {
             let about = if *is_estimate { "about " } else { "" };
             format!("{about}{} {group}", Thousands(*statements))
         });
@@ -72,6 +60,24 @@ impl StatementCounts {
         let line = format!("{share} % of the statements are recorded; not recorded: {}", groups.join(", "));
         Some(RecordedShare { percent: share, line })
     }
+}
+
+/// The words for what is not recorded for this reason, and their place in the line; `None` if less detail was chosen.
+fn group(reason: Reason) -> Option<(usize, &'static str)> {
+    Some(match reason {
+        Reason::Thinned | Reason::Detail => return None,
+        Reason::ConstFn => (0, "in const fn"),
+        Reason::MacroDefinition | Reason::ConstMacro => (1, "in macro bodies"),
+        Reason::MacroArguments => (2, "in arguments of macros"),
+        Reason::Directive | Reason::Excluded => (3, "excluded"),
+        Reason::GlobalAlloc => (4, "in the global allocator"),
+        Reason::PanicHandler => (4, "in the panic handler"),
+        Reason::CriticalSection => (4, "in critical sections"),
+        Reason::PreInit => (4, "before memory is initialised"),
+        Reason::Naked => (4, "in naked functions"),
+        Reason::UnknownSyntax => (4, "in unknown syntax"),
+        _ => (5, "of other kinds"),
+    })
 }
 
 #[cfg(test)]
@@ -86,12 +92,14 @@ mod tests {
             (Reason::ConstMacro, 100),
             (Reason::Directive, 1),
             (Reason::Excluded, 2),
+            (Reason::GlobalAlloc, 1),
+            (Reason::LetElse, 1),
             (Reason::Unreachable, 9_000),
             (Reason::Detail, 92),
         ];
         let counts = StatementCounts { recorded: 8_700, skips: skips.into() };
         let share = counts.share_below(95).expect("below");
-        let reasons = "5 in const fn, about 1,200 in macro bodies, 3 excluded";
+        let reasons = "5 in const fn, about 1,200 in macro bodies, 3 excluded, 1 in the global allocator, 1 of other kinds";
         let line = format!("87 % of the statements are recorded; not recorded: {reasons}");
         assert_eq!(share, RecordedShare { percent: 87, line });
         assert_eq!(counts.share_below(87), None);

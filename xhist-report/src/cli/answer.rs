@@ -254,6 +254,7 @@ struct ListedPart {
     lines: usize,
     /// Only these rings; without any, all.
     rings: Vec<usize>,
+    failed_test: Option<usize>,
     suspects: Vec<SuspectLine>,
 }
 
@@ -383,7 +384,7 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            let part = ListedPart { lines, rings, suspects };
+            let part = ListedPart { lines, rings, failed_test: test.ring, suspects };
             let threads = match self.lines.is_none() && !self.suspects.is_empty() {
                 true => self.short_report(file, part, notes)?,
                 false => self.report(file, part, notes)?,
@@ -432,8 +433,8 @@ impl Listing {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
             let suspects = self.suspects.clone();
-            let threads =
-                self.report(&process.file, ListedPart { lines, rings: Vec::new(), suspects }, notes)?;
+            let part = ListedPart { lines, rings: Vec::new(), failed_test: None, suspects };
+            let threads = self.report(&process.file, part, notes)?;
             let failure = AnsweredFailure {
                 kind: "process",
                 name: program.into_owned(),
@@ -479,7 +480,7 @@ impl Listing {
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        let part = ListedPart { lines, rings: Vec::new(), suspects: Vec::new() };
+        let part = ListedPart { lines, rings: Vec::new(), failed_test: None, suspects: Vec::new() };
         let threads = self.report(file, part, notes)?;
         let history = Some(self.whole(file));
         self.failures.push(AnsweredFailure { history, ..failure }.at_end_of(threads));
@@ -531,6 +532,7 @@ impl Listing {
             report: Some(ReportKind::Answer),
             lines: part.lines,
             suspects: part.suspects,
+            failed_test: part.failed_test,
             ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));

@@ -96,7 +96,8 @@ impl<'o> AnswerReport<'o> {
             };
             let (map, names) = context.maps.of(ring);
             let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
-            let may_fail = matches!(ring.status, "panicked" | "killed");
+            let may_fail =
+                matches!(ring.status, "panicked" | "killed") || self.options.failed_test == Some(ring.number);
             let ending = tail.ending((code, names), may_fail);
             threads.push(ShownThread { ring: ring.clone(), tail, ending });
         }

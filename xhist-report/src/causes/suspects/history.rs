@@ -55,8 +55,13 @@ pub struct FailureHistory {
 
 impl FailureHistory {
     /// Reads the ring of a thread and those of its handlers up to the panic that ended it, without what formatted the message
-    /// of the panic.
-    pub fn read(rings: &[Placed], image: &[u8], thread: &Placed, code: &TestedCode<'_>) -> FailureHistory {
+    /// of the panic. `is_test`: the thread is that of a failed test, which may have run code such as an allocator behind it.
+    pub fn read(
+        rings: &[Placed],
+        image: &[u8],
+        (thread, is_test): (&Placed, bool),
+        code: &TestedCode<'_>,
+    ) -> FailureHistory {
         let placed = with_lanes(thread, rings.iter());
         let snapshots: Vec<RingSnapshot<'_>> =
             placed.iter().map(|placed| RingSnapshot::whole(placed, image)).collect();
@@ -72,7 +77,7 @@ impl FailureHistory {
             ThreadEntry::all(gap, item).for_each(|entry| history.take(handler, entry));
             history.values(item.map_or(&[], |item| &item.values));
         });
-        let may_fail = matches!(thread.header.status, Status::Panicked | Status::Killed);
+        let may_fail = is_test || matches!(thread.header.status, Status::Panicked | Status::Killed);
         FailureHistory { is_whole, ..history.finish(may_fail) }
     }
 
@@ -362,7 +367,7 @@ impl<'a> Reading<'a> {
         (ran, open)
     }
 
-    /// `may_fail`: the ring says that the thread panicked or got a fatal signal; a panic may have been caught.
+    /// `may_fail`: the thread panicked, got a fatal signal or was that of a failed test; a panic may have been caught.
     fn finish(mut self, may_fail: bool) -> FailureHistory {
         let first = self.calls.open_panics().first().filter(|_| may_fail).map(|panic| panic.number);
         let at = self.at_panic.iter().position(|at| Some(at.number) == first);

@@ -381,7 +381,7 @@ impl RecordedRun {
             })
         };
         let (file, placed) = named.or_else(of_thread)?;
-        let history = file.history(placed, code);
+        let history = FailureHistory::read(&file.rings, &file.image, (placed, true), code);
         Some((history, (placed.ring.clone(), file.path.clone())))
     }
 }
@@ -441,7 +441,7 @@ impl RingFile {
 
     /// The history of the thread of one of its rings.
     fn history(&self, placed: &Placed, code: &TestedCode<'_>) -> FailureHistory {
-        FailureHistory::read(&self.rings, &self.image, placed, code)
+        FailureHistory::read(&self.rings, &self.image, (placed, false), code)
     }
 
     fn read(path: PathBuf) -> Option<RingFile> {
