@@ -44,7 +44,15 @@ pub fn add(
             SeenFrame::Hole(hole) => {
                 if added.len() < MOST && added.last() != Some(&hole) {
                     let kind = RowKind::NotRecorded(hole.clone());
-                    let row = Row { depth: 0, times: 1, rank: None, runs: Vec::new(), inside: 0, kind };
+                    let row = Row {
+                        depth: 0,
+                        times: 1,
+                        rank: None,
+                        runs: Vec::new(),
+                        inside: 0,
+                        interrupt: 0,
+                        kind,
+                    };
                     rows.insert(end, row);
                     added.push(hole);
                 }

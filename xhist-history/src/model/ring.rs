@@ -5,7 +5,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use qs_core::ring::Causes;
 
-use super::visible;
+use super::{InterruptNames, visible};
 
 /// A ring that was found.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,8 @@ pub struct Ring {
     pub tasks: (u32, u32),
     /// The target of a live session that it belongs to; 0 in images.
     pub target: usize,
+    /// Names of the interrupts of its core.
+    pub interrupts: InterruptNames,
     /// Its source, if there are several.
     pub origin: Option<String>,
 }
@@ -72,6 +74,14 @@ impl Ring {
             }
             (None, 0) => format!("ring-{}", self.number),
             (None, tid) => tid.to_string(),
+        }
+    }
+
+    /// Name of the thread, or of an interrupt of it: `ring-1 interrupt 30 UART0`.
+    pub fn lane(&self, interrupt: u16) -> String {
+        match interrupt {
+            0 => self.thread(),
+            number => format!("{} {}", self.thread(), self.interrupts.text(number)),
         }
     }
 
