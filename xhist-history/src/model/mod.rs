@@ -15,7 +15,7 @@ mod trace;
 mod value;
 mod visible;
 
-pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, time_text};
+pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, moment_text, time_text};
 pub use code::{BodyKind, CallName, CallNames, CodeBody, CodeStatement, FileCode, Jump, Span};
 pub use event::{LineRange, Opening, Repetition};
 pub use interrupts::InterruptNames;
