@@ -1,5 +1,6 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cost_defmt;
 mod cost_risc_v;
 mod detail;
 mod kinds;
@@ -40,6 +41,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
+    Case::needing("the_recorder_beside_defmt_over_rtt", REGISTRY, cost_defmt::beside),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
     Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
     Case::needing(
