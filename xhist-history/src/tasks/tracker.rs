@@ -441,6 +441,9 @@ mod tests {
     /// In this ring: a step of a task, or a line of a statement.
     type RingStep = (usize, Result<(TaskStep, u32), u16>);
 
+    /// The same in this interrupt of a ring.
+    type LaneStep = (usize, u16, Result<(TaskStep, u32), u16>);
+
     /// Steps of tasks, each in a ring, and lines of statements of ring 1.
     fn live(steps: &[RingStep]) -> Vec<(u32, String, Vec<u32>)> {
         let steps: Vec<_> = steps.iter().map(|(ring, step)| (*ring, 0, *step)).collect();
@@ -448,7 +451,7 @@ mod tests {
     }
 
     /// The same, each in an interrupt of a ring.
-    fn live_in(steps: &[(usize, u16, Result<(TaskStep, u32), u16>)]) -> Vec<(u32, String, Vec<u32>)> {
+    fn live_in(steps: &[LaneStep]) -> Vec<(u32, String, Vec<u32>)> {
         let (mut tracker, maps) = (TaskTracker::new(&ReadOptions::default()), Maps::default());
         for (number, interrupt, step) in steps {
             let ring = Ring { number: *number, tid: *number as u32, pid: 9, ..Ring::default() };
