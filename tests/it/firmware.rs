@@ -1,8 +1,10 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cost_defmt;
 mod cost_risc_v;
 mod detail;
 mod kinds;
+mod rtic;
 mod runner;
 mod values;
 
@@ -20,6 +22,7 @@ use xhist_tests::{
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
+const REGISTRY: &[Need] = &[Need::Firmware, Need::Registry];
 
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
@@ -38,6 +41,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
+    Case::needing("the_recorder_beside_defmt_over_rtt", REGISTRY, cost_defmt::beside),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
     Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
     Case::needing(
@@ -47,6 +51,9 @@ pub const CASES: &[Case] = &[
     ),
     Case::needing("untouched_firmware_whose_stack_overflows_is_explained", NEEDS, runner::overflows),
     Case::needing("untouched_firmware_that_ends_well_names_its_history", NEEDS, runner::ends_well),
+    Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
+    Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
+    Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
@@ -175,9 +182,11 @@ fn assert_in_interrupts(firmware: &Firmware, timer: &str, timer_number: u64, oth
     assert!(seen.iter().all(|count| *count > 0), "{seen:?}");
     // The listing for people and the columns name them.
     let listing = report(&firmware.directory).args("dump.bin --thread").succeed().stdout;
-    assert!(listing.contains(&format!("\tring-1 interrupt {number}\n")), "{listing}");
+    // The vector table of a Cortex-M has the names; on RISC-V the program gives numbers.
+    let name = if other == "PendSV" { " PendSV" } else { "" };
+    assert!(listing.contains(&format!("\tring-1 interrupt {number}{name}\n")), "{listing}");
     let columns = report(&firmware.directory).args("dump.bin --lanes").succeed().stdout;
-    assert!(columns.contains(&format!("ring-1 interrupt {number}\n")), "{columns}");
+    assert!(columns.contains(&format!("ring-1 interrupt {number}{name}\n")), "{columns}");
 }
 
 fn crash(board: &'static Board, fault: &str) {

@@ -162,7 +162,17 @@ fn readers() {
 
 fn clears() {
     let mut target = Target::new("64k");
+    let none = target.report("-c").succeed();
+    none.check(none.stdout.is_empty(), "no event so far is no error");
     target.write(100, 0, 100);
+    let dates = target.report("--dates --last 1").succeed().stdout;
+    let date = dates.split(' ').next().unwrap_or_default();
+    let (day, clock) = date.split_once('T').expect("a day and a time");
+    let today = std::process::Command::new("date").args(["-u", "+%F"]).output().expect("the day").stdout;
+    assert!(
+        String::from_utf8_lossy(&today).starts_with(day) && clock.len() == "11:09:53.250000Z".len(),
+        "{dates}"
+    );
     assert_eq!(numbers(&target.report("-c").succeed().stdout), (0..100).collect::<Vec<_>>());
     let again = target.report("-c").succeed();
     again.check(again.stdout.is_empty() && again.stderr.is_empty(), "nothing new is no error");

@@ -21,6 +21,7 @@ use crate::notes::{Notes, outcome};
 use crate::report::{Report, Selected, Summary};
 use crate::ring::{Findings, Placed, RingSnapshot, executed};
 use crate::source;
+use crate::values::interrupt_names;
 
 /// What a report reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -177,7 +178,10 @@ fn run(
 /// Reads an image: finds its rings or its stream, and picks the source that the report reads.
 fn read_image(image: &[u8], reports: &mut dyn Reports, context: &mut Context<'_, '_>) -> ExitCode {
     let options = context.options;
-    let findings = find_rings(image, options);
+    let mut findings = find_rings(image, options);
+    for placed in &mut findings.rings {
+        placed.ring.interrupts = interrupt_names(&placed.ring, options);
+    }
     let reading = reports.choose(match findings.rings.is_empty() {
         true => SourceContent::NoRing,
         false => SourceContent::Rings,

@@ -100,6 +100,19 @@ fn a_main_in_the_arguments_of_a_known_macro_gets_the_hash_too() {
     assert!(analyze(unknown.as_bytes(), &options).unwrap().main_at.is_empty());
 }
 
+/// Start-up code of firmware calls `main`, and an attribute names the user's function.
+#[test]
+fn the_first_function_of_firmware_gets_the_hash_whatever_its_name_is() {
+    let count = |text: &str| analyze(text.as_bytes(), &Options::default()).unwrap().main_at.len();
+    assert_eq!(count("#[cortex_m_rt::entry] fn start() -> ! { loop {} }"), 1);
+    assert_eq!(count("#[embassy_executor::main] async fn start(_: Spawner) { x(); }"), 1);
+    let app = "#[rtic::app(device = pac)] mod app { #[init] fn init(_: init::Context) { x(); } #[task] async fn t() { y(); } }";
+    assert_eq!(count(app), 1);
+    assert_eq!(count(&app.replace("rtic::app", "other")), 0, "the attribute of the module decides");
+    assert_eq!(count(&app.replace("#[init]", "")), 0);
+    assert_eq!(count("mod inner { #[entry] fn start() { x(); } fn main() { x(); } }"), 0);
+}
+
 #[test]
 fn calls_in_strings_and_comments_are_text() {
     let text =

@@ -7,11 +7,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 use xhist_tests::{CORTEX_M, Done, Run, Tree, line_of, report, repository};
 
-const SAMPLE: &str = "samples/firmware-blinky";
+const SAMPLE: &str = "firmware-blinky";
 
-/// The project, for one case at a time. All features have one program file: another case would replace it between the end of
+/// A project, for one case at a time. All features have one program file: another case would replace it between the end of
 /// cargo's build and the start of the runner.
-struct Project(Tree, #[expect(dead_code)] MutexGuard<'static, ()>);
+pub(super) struct Project(Tree, #[expect(dead_code)] MutexGuard<'static, ()>);
 
 impl Deref for Project {
     type Target = Tree;
@@ -21,24 +21,31 @@ impl Deref for Project {
     }
 }
 
-/// The project, built where all runs find what they share.
+impl Project {
+    /// The sample, built where all runs find what they share.
+    pub(super) fn of(sample: &str) -> Project {
+        static IN_USE: Mutex<()> = Mutex::new(());
+        // A case that failed left the project as it was.
+        let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+        Project(Tree::kept(sample, &repository().join("samples").join(sample), str::to_owned), in_use)
+    }
+}
+
 fn project() -> Project {
-    static IN_USE: Mutex<()> = Mutex::new(());
-    // A case that failed left the project as it was.
-    let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-    Project(Tree::kept("firmware-blinky", &repository().join(SAMPLE), str::to_owned), in_use)
+    Project::of(SAMPLE)
 }
 
 /// `cargo xhist run` with this feature.
-fn run(project: &Tree, feature: &str) -> Run {
+pub(super) fn run(project: &Tree, feature: &str) -> Run {
     let cargo = CORTEX_M.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
     if feature.is_empty() { cargo } else { cargo.args("--features").arg(feature) }
 }
 
 /// The answer says how it ended, and its last statement is the one with this text.
 #[track_caller]
-fn assert_answer(project: &Tree, done: &Done, how: &str, text: &str) {
-    done.check(done.stderr.contains(&format!("xhist: firmware-blinky {how}\n")), how);
+pub(super) fn assert_answer(project: &Tree, done: &Done, how: &str, text: &str) {
+    let name = project.path().file_name().unwrap_or_default().to_string_lossy().into_owned();
+    done.check(done.stderr.contains(&format!("xhist: {name} {how}\n")), how);
     let line = line_of(&project.join("src/main.rs"), text);
     let answer = done.stderr.split("(newest last):").nth(1).unwrap_or_default();
     let listed = answer.lines().take_while(|line| !line.starts_with("whole history"));
@@ -62,7 +69,7 @@ pub(super) fn panics() {
     done.check(done.stderr.contains(shown.expect("a run")), "what docs/firmware.md shows");
     for file in ["Cargo.toml", "Cargo.lock", "memory.x", "src/main.rs"] {
         let is_same = project.read(file)
-            == std::fs::read_to_string(repository().join(SAMPLE).join(file)).expect("a text");
+            == std::fs::read_to_string(repository().join("samples").join(SAMPLE).join(file)).expect("a text");
         assert!(is_same, "{file} is as it was");
     }
     let whole =

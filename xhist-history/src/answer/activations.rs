@@ -65,6 +65,8 @@ pub struct FoldedCall {
     is_format: bool,
     /// A signal handler or an interrupt: the calls around it do not count its statements.
     pub is_handler: bool,
+    /// The number of that interrupt; 0 for none, or if not known.
+    pub interrupt: u16,
     /// Open calls between this one and its caller, of a recursion that the recorder folded.
     pub folded: u64,
 }
@@ -285,7 +287,7 @@ impl<'c> Activations<'c> {
             let statement = ListedStatement::Known(activation.statement);
             call.body.push(CallContent::Line { statement, times: 0, since });
         }
-        call.is_handler = activation.is_handler;
+        (call.is_handler, call.interrupt) = (activation.is_handler, activation.interrupt);
         if call.is_handler {
             self.handlers.retain(|(known, _)| *known != activation.body);
             self.handlers.push((activation.body, since));

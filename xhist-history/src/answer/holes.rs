@@ -52,10 +52,16 @@ pub fn add(
             SeenFrame::Hole(hole) => RowKind::NotRecorded(hole),
         };
         if added.len() < MOST && added.last() != Some(&kind) {
-            rows.insert(
-                end,
-                Row { depth: 0, times: 1, rank: None, runs: Vec::new(), inside: 0, kind: kind.clone() },
-            );
+            let row = Row {
+                depth: 0,
+                times: 1,
+                rank: None,
+                runs: Vec::new(),
+                inside: 0,
+                interrupt: 0,
+                kind: kind.clone(),
+            };
+            rows.insert(end, row);
             added.push(kind);
         }
     }

@@ -70,6 +70,8 @@ pub struct Row {
     pub runs: Vec<u64>,
     /// Statements that ran in its calls and have no lines.
     pub inside: u64,
+    /// The interrupt that began with it; 0 for none.
+    pub interrupt: u16,
     /// What it shows.
     pub kind: RowKind,
 }
@@ -242,7 +244,9 @@ impl View<'_> {
                 drawn.package(package, own_statements(call), depth);
                 continue;
             }
+            let row = drawn.rows.len();
             self.tail(call, depth, 1, &mut drawn);
+            drawn.began(row, call);
             depth += 1;
         }
         drawn
@@ -485,7 +489,11 @@ impl View<'_> {
                 }
                 CallContent::Call(call)
                     if is_outline && self.is_folded(call) && drawn.count(call, depth, times) => {}
-                CallContent::Call(call) => self.call(call, depth, times, drawn),
+                CallContent::Call(call) => {
+                    let row = drawn.rows.len();
+                    self.call(call, depth, times, drawn);
+                    drawn.began(row, call);
+                }
             }
         }
     }
@@ -551,7 +559,14 @@ impl View<'_> {
 
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
-        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, kind });
+        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, interrupt: 0, kind });
+    }
+
+    /// The lines of a call begin at this row.
+    fn began(&mut self, row: usize, call: &FoldedCall) {
+        if let Some(row) = self.rows.get_mut(row) {
+            row.interrupt = call.interrupt;
+        }
     }
 
     /// Counts a call beside the statement that made it; false if that has no line.

@@ -23,6 +23,8 @@ pub struct Activation {
     pub in_unwinding: bool,
     /// It interrupted what is below it: a signal handler, or an interrupt.
     pub is_handler: bool,
+    /// The number of that interrupt; 0 for none, or if not known.
+    pub interrupt: u16,
     /// A statement of its caller names it.
     pub(super) is_named: bool,
     /// The id of its future, if recorded.

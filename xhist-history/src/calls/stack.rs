@@ -389,11 +389,13 @@ impl CallStack {
         let is_bottom = self.slots.len() == self.floor();
         let was_cut = !is_entry && is_bottom;
         let in_unwinding = self.panics.depth().is_some();
+        let is_handler = is_bottom && !self.floors.is_empty();
         let activation = Activation {
             entered_before: !is_entry,
             is_uncertain: caller.is_uncertain || !is_entry && !was_cut,
             in_unwinding,
-            is_handler: is_bottom && !self.floors.is_empty(),
+            is_handler,
+            interrupt: self.interrupts.last().copied().filter(|_| is_handler).unwrap_or(0),
             is_named: caller.call.is_some(),
             task,
             ..self.activation(body)
@@ -416,6 +418,7 @@ impl CallStack {
             is_resumed: false,
             in_unwinding: false,
             is_handler: false,
+            interrupt: 0,
             is_named: false,
             task: None,
             has_resumed: false,

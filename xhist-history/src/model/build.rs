@@ -85,10 +85,20 @@ pub struct SourceChanges {
 
 /// A time as `2026-11-21T11:09:53Z`. `None` before 1970 and behind the year 9999.
 pub fn time_text(time: SystemTime) -> Option<String> {
-    const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
     let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
-    let since = SignedDuration::from_secs(since.as_secs().try_into().ok()?);
-    EPOCH.checked_add(since).ok().map(|time| format!("{time}Z"))
+    in_calendar(SignedDuration::from_secs(since.as_secs().try_into().ok()?)).map(|time| format!("{time}Z"))
+}
+
+/// The same with microseconds: `2026-11-21T11:09:53.250000Z`.
+pub fn moment_text(time: SystemTime) -> Option<String> {
+    let since = time.duration_since(SystemTime::UNIX_EPOCH).ok()?;
+    in_calendar(since.try_into().ok()?).map(|time| format!("{time:.6}Z"))
+}
+
+/// A time since 1970.
+fn in_calendar(since: SignedDuration) -> Option<civil::DateTime> {
+    const EPOCH: civil::DateTime = civil::date(1970, 1, 1).at(0, 0, 0, 0);
+    EPOCH.checked_add(since).ok()
 }
 
 impl KnownMap {
@@ -110,6 +120,8 @@ mod tests {
         assert_eq!(at(1_795_259_393).as_deref(), Some("2026-11-21T11:09:53Z"));
         assert_eq!(at(253_402_300_799).as_deref(), Some("9999-12-31T23:59:59Z"));
         assert_eq!(at(253_402_300_800), None);
+        let moment = SystemTime::UNIX_EPOCH + Duration::from_millis(1_795_259_393_250);
+        assert_eq!(moment_text(moment).as_deref(), Some("2026-11-21T11:09:53.250000Z"));
         assert_eq!(time_text(SystemTime::UNIX_EPOCH - Duration::from_secs(1)), None);
     }
 }

@@ -3,6 +3,7 @@
 mod build;
 mod code;
 mod event;
+mod interrupts;
 mod item;
 mod names;
 mod panic;
@@ -14,9 +15,10 @@ mod trace;
 mod value;
 mod visible;
 
-pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, time_text};
+pub use build::{Age, Build, KnownBuild, KnownMap, Origin, SourceChanges, moment_text, time_text};
 pub use code::{BodyKind, CallName, CallNames, CodeBody, CodeStatement, FileCode, Jump, Span};
 pub use event::{LineRange, Opening, Repetition};
+pub use interrupts::InterruptNames;
 pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, MapStatement, Names};
 pub use panic::{CodePlace, PanicPlace};

@@ -1,11 +1,11 @@
 //! A ring as the user sees it: number, place, owner.
 
 use std::fmt;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use qs_core::ring::Causes;
 
-use super::visible;
+use super::{InterruptNames, visible};
 
 /// A ring that was found.
 #[derive(Clone, Debug, Default)]
@@ -48,6 +48,8 @@ pub struct Ring {
     pub tasks: (u32, u32),
     /// The target of a live session that it belongs to; 0 in images.
     pub target: usize,
+    /// Names of the interrupts of its core.
+    pub interrupts: InterruptNames,
     /// Its source, if there are several.
     pub origin: Option<String>,
 }
@@ -75,6 +77,14 @@ impl Ring {
         }
     }
 
+    /// Name of the thread, or of an interrupt of it: `ring-1 interrupt 30 UART0`.
+    pub fn lane(&self, interrupt: u16) -> String {
+        match interrupt {
+            0 => self.thread(),
+            number => format!("{} {}", self.thread(), self.interrupts.text(number)),
+        }
+    }
+
     /// A time of this ring as text: seconds if the clock rate is known, else ticks; `#7` for a ticket.
     pub fn time_text(&self, ticks: u64) -> String {
         if self.exact {
@@ -99,6 +109,18 @@ impl Ring {
         start.checked_add(u64::try_from(ticks).ok()?)
     }
 
+    /// A time of its clock in the calendar, if that is known.
+    pub fn moment_of(&self, ticks: u64) -> Option<SystemTime> {
+        let (start, wall) = self.start;
+        if self.exact || self.clock_hz == 0 || wall == 0 {
+            return None;
+        }
+        let since = (u128::from(ticks) * 1_000_000_000).checked_div(self.clock_hz.into())?;
+        let start = (u128::from(start) * 1_000_000_000).checked_div(self.clock_hz.into())?;
+        let nanoseconds = (u128::from(wall) + since).checked_sub(start)?;
+        UNIX_EPOCH.checked_add(Duration::from_nanos(nanoseconds.try_into().ok()?))
+    }
+
     /// Takes a thread name from an image, where it may hold anything.
     pub fn set_thread_name(&mut self, name: Option<&str>) {
         self.thread_name = name.map(|name| visible(name).into_owned());
@@ -119,5 +141,24 @@ impl fmt::Display for Ring {
             (None, tid) => write!(f, " (thread {tid})"),
         }?;
         self.origin.as_ref().map_or(Ok(()), |origin| write!(f, " of {origin}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_moments_of_the_calendar_and_back() {
+        let wall = 1_795_259_393_000_000_000;
+        let ring = Ring { clock_hz: 1_000, start: (500, wall), ..Ring::default() };
+        let moment = ring.moment_of(2_750).expect("a moment");
+        assert_eq!(
+            moment.duration_since(UNIX_EPOCH).expect("later").as_nanos(),
+            u128::from(wall) + 2_250_000_000
+        );
+        assert_eq!(ring.clock_at(moment), Some(2_750));
+        assert_eq!(Ring { exact: true, ..ring.clone() }.moment_of(2_750), None, "a ticket is no time");
+        assert_eq!(Ring { start: (500, 0), ..ring }.moment_of(2_750), None);
     }
 }

@@ -37,12 +37,8 @@ impl GrowingLanes {
         let key = (ring.target, ring.number, interrupt);
         let index = *self.by_key.entry(key).or_insert_with(|| {
             let id = LaneId(recording.lanes.len() as u32);
-            let name = match interrupt {
-                0 => ring.thread(),
-                number => format!("{} interrupt {number}", ring.thread()),
-            };
             recording.lanes.push(RecordedLane {
-                name,
+                name: ring.lane(interrupt),
                 pid: ring.pid,
                 tid: ring.tid,
                 ring: ring.number,

@@ -51,7 +51,7 @@ impl Selection {
     pub fn takes_interrupt(&self, ring: &Ring, interrupt: u16) -> bool {
         let mut threads = self.threads.iter();
         self.threads.is_empty()
-            || threads.any(|thread| thread.fits(ring).is_some() && thread.takes(interrupt))
+            || threads.any(|thread| thread.fits(ring).is_some() && thread.takes(ring, interrupt))
     }
 
     /// How many of all `things` were left out, or that nothing is left. `None` if all were chosen.

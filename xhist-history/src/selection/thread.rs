@@ -12,7 +12,7 @@ pub struct ThreadPattern {
     text: String,
     /// A glob over the name of a thread.
     name: String,
-    /// A glob over the number of an interrupt; without it, all of the thread.
+    /// A glob over the number of an interrupt, its name, or both; without it, all of the thread.
     interrupt: Option<String>,
 }
 
@@ -54,14 +54,19 @@ impl ThreadPattern {
     }
 
     /// Whether code of this interrupt is asked for; 0 is the code that interrupts interrupt.
-    pub fn takes(&self, interrupt: u16) -> bool {
-        self.interrupt.as_ref().is_none_or(|glob| matches(glob, &interrupt.to_string()))
+    pub fn takes(&self, ring: &Ring, interrupt: u16) -> bool {
+        let Some(glob) = &self.interrupt else { return true };
+        let number = interrupt.to_string();
+        let name = ring.interrupts.name(interrupt).filter(|_| interrupt != 0);
+        matches(glob, &number)
+            || name.is_some_and(|name| matches(glob, name) || matches(glob, &format!("{number} {name}")))
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::InterruptNames;
 
     #[test]
     fn a_thread_has_a_name_a_ring_and_an_id() {
@@ -76,14 +81,17 @@ mod tests {
     }
 
     #[test]
-    fn interrupts_of_a_core_are_asked_for_by_number() {
-        let ring = Ring { number: 1, ..Ring::default() };
+    fn interrupts_of_a_core_are_asked_for_by_number_or_name() {
+        let interrupts = InterruptNames::new([(15, "SysTick".to_owned())].into());
+        let ring = Ring { number: 1, interrupts, ..Ring::default() };
         let takes = |text: &str, interrupt| {
             let pattern = ThreadPattern::new(text);
-            pattern.fits(&ring).is_some() && pattern.takes(interrupt)
+            pattern.fits(&ring).is_some() && pattern.takes(&ring, interrupt)
         };
         assert!(takes("ring-1", 0) && takes("ring-1", 15));
         assert!(takes("ring-1 interrupt 15", 15) && !takes("ring-1 interrupt 15", 0));
+        assert!(takes("* interrupt SysTick", 15) && takes("ring-1 interrupt 15 SysTick", 15));
+        assert!(!takes("* interrupt SysTick", 14) && !takes("* interrupt PendSV", 15));
         assert!(takes("* interrupt 0", 0) && !takes("ring-2 interrupt 0", 0));
     }
 }

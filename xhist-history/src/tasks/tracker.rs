@@ -26,11 +26,13 @@ const MOST_AROUND: usize = 16;
 /// Process id and number.
 type TaskKey = (u32, u32);
 
+/// Number of the ring, and of the interrupt whose statements these are. An executor in an interrupt has a lane of its own.
+type LaneKey = (usize, u16);
+
 /// Knows the tasks that have not ended.
 pub struct TaskTracker {
     lookup: LineLookup,
-    /// By number of the ring.
-    threads: HashMap<usize, TrackedThread>,
+    threads: HashMap<LaneKey, TrackedThread>,
     tasks: HashMap<TaskKey, TrackedTask>,
     /// Tasks whose end was seen, but not their beginning, and the ring that ended them.
     ended: HashMap<TaskKey, usize>,
@@ -60,8 +62,8 @@ struct TrackedThread {
 }
 
 struct TrackedTask {
-    /// Number of the ring that ran it last.
-    thread: usize,
+    /// The lane that ran it last.
+    thread: LaneKey,
     /// Path of the function that its body is in.
     function: Option<String>,
     /// Its first statement.
@@ -76,7 +78,7 @@ struct TrackedTask {
 }
 
 impl TrackedTask {
-    fn new(thread: usize, candidate: Option<TaskKey>) -> TrackedTask {
+    fn new(thread: LaneKey, candidate: Option<TaskKey>) -> TrackedTask {
         TrackedTask {
             thread,
             function: None,
@@ -129,17 +131,18 @@ impl TaskTracker {
     /// Takes what is missing in a ring. Tasks that it ran last may have ended where it has overwritten entries.
     pub fn gap(&mut self, ring: &Ring, gap: &Gap) {
         if gap.is_overwritten() {
-            self.threads.remove(&ring.number);
-            self.tasks.retain(|_, task| task.thread != ring.number);
+            self.threads.retain(|(number, _), _| *number != ring.number);
+            self.tasks.retain(|_, task| task.thread.0 != ring.number);
         }
     }
 
     /// Takes what a ring yields next. Returns the number of the task that it belongs to.
     pub fn take(&mut self, ring: &Ring, item: &Item, maps: &Maps) -> Option<u32> {
         let is_mark = matches!(item.what, What::Task(_));
+        let lane = (ring.number, item.interrupt);
         self.has_marks |= is_mark;
         if is_mark || item.time.is_some() {
-            let thread = self.threads.entry(ring.number);
+            let thread = self.threads.entry(lane);
             let thread = thread.or_insert_with(|| TrackedThread {
                 ring: ring.clone(),
                 active: None,
@@ -151,21 +154,23 @@ impl TaskTracker {
             }
         }
         match &item.what {
-            What::Task(mark) => self.mark(ring, *mark, maps),
-            What::Statement { file, line } if item.interrupt == 0 => {
+            What::Task(mark) => self.mark((ring, item.interrupt), *mark, maps),
+            What::Statement { file, line } => {
                 if !self.has_marks {
                     return None;
                 }
                 let place = LineLookup::place(ring, (*file, *line), maps);
-                match self.threads.get(&ring.number).and_then(|thread| thread.active) {
+                match self.threads.get(&lane).and_then(|thread| thread.active) {
                     Some(key) => {
-                        self.statement(key, ring, place, maps);
+                        self.statement(key, (ring, item.interrupt), place, maps);
                         return Some(key.1).filter(|_| !self.is_outside(key, ring, place, maps));
                     }
-                    None => self.note_outside(ring, place, maps),
+                    None if item.interrupt == 0 => self.note_outside(ring, place, maps),
+                    // A handler is no executor, and may run functions of tasks.
+                    None => {}
                 }
             }
-            _ => return self.threads.get(&ring.number)?.active.map(|(_, number)| number),
+            _ => return self.threads.get(&lane)?.active.map(|(_, number)| number),
         }
         None
     }
@@ -192,9 +197,9 @@ impl TaskTracker {
         facts.is_some_and(|facts| self.outside.contains(&facts.function))
     }
 
-    fn mark(&mut self, ring: &Ring, TaskMark { step, task }: TaskMark, maps: &Maps) {
-        let key = (ring.pid, task);
-        let Some(thread) = self.threads.get_mut(&ring.number) else { return };
+    fn mark(&mut self, (ring, interrupt): (&Ring, u16), TaskMark { step, task }: TaskMark, maps: &Maps) {
+        let (key, lane) = ((ring.pid, task), (ring.number, interrupt));
+        let Some(thread) = self.threads.get_mut(&lane) else { return };
         let before = thread.active;
         thread.late = thread.late.filter(|(late, _)| *late == key);
         match step {
@@ -203,25 +208,25 @@ impl TaskTracker {
                 let is_other = |thread: usize| thread != ring.number;
                 let was_ended = self.ended.remove(&key).is_some_and(is_other);
                 thread.active = Some(key);
-                match self.tasks.get_mut(&key).filter(|task| is_other(task.thread)) {
+                match self.tasks.get_mut(&key).filter(|task| is_other(task.thread.0)) {
                     _ if was_ended => {}
                     Some(task) => {
                         (task.candidate, task.first) = (before, None);
                         thread.late = Some((key, 0));
                     }
                     None => {
-                        self.tasks.insert(key, TrackedTask::new(ring.number, before));
+                        self.tasks.insert(key, TrackedTask::new(lane, before));
                     }
                 }
             }
             TaskStep::Resume if thread.late.is_some() => {}
             TaskStep::Resume => {
                 self.leave(key);
-                if let Some(thread) = self.threads.get_mut(&ring.number) {
+                if let Some(thread) = self.threads.get_mut(&lane) {
                     thread.active = Some(key);
                 }
-                let task = self.tasks.entry(key).or_insert_with(|| TrackedTask::new(ring.number, None));
-                (task.thread, task.parked) = (ring.number, false);
+                let task = self.tasks.entry(key).or_insert_with(|| TrackedTask::new(lane, None));
+                (task.thread, task.parked) = (lane, false);
             }
             TaskStep::End | TaskStep::Unwind => {
                 let task = self.tasks.remove(&key);
@@ -233,7 +238,7 @@ impl TaskTracker {
                 }
                 let outer = task.and_then(|task| task.around).filter(|(_, link)| *link == TaskLink::Awaits);
                 self.leave(key);
-                if let Some(thread) = self.threads.get_mut(&ring.number).filter(|_| before == Some(key)) {
+                if let Some(thread) = self.threads.get_mut(&lane).filter(|_| before == Some(key)) {
                     thread.active =
                         outer.map(|(outer, _)| outer).filter(|outer| self.tasks.contains_key(outer));
                 }
@@ -257,8 +262,9 @@ impl TaskTracker {
         }
     }
 
-    fn statement(&mut self, key: TaskKey, ring: &Ring, place: LinePlace, maps: &Maps) {
-        let time = self.threads.get(&ring.number).and_then(|thread| thread.time);
+    fn statement(&mut self, key: TaskKey, (ring, interrupt): (&Ring, u16), place: LinePlace, maps: &Maps) {
+        let lane = (ring.number, interrupt);
+        let time = self.threads.get(&lane).and_then(|thread| thread.time);
         let facts = self.lookup.facts(ring, place, maps);
         let awaits = facts.is_some_and(|facts| facts.awaits);
         let Some(task) = self.tasks.get_mut(&key) else { return };
@@ -267,14 +273,14 @@ impl TaskTracker {
             task.first = Some(place);
             task.function = facts.map(|facts| facts.function.clone());
         }
-        let late = self.threads.get_mut(&ring.number).and_then(|thread| thread.late.as_mut());
+        let late = self.threads.get_mut(&lane).and_then(|thread| thread.late.as_mut());
         if let Some((_, count)) = late {
             if task.trail.len() < TRAIL {
                 task.trail.insert((*count).min(task.trail.len()), place);
                 *count += 1;
             }
         } else if !task.parked || awaits {
-            (task.parked, task.since, task.thread) = (awaits, time, ring.number);
+            (task.parked, task.since, task.thread) = (awaits, time, lane);
             if task.trail.len() == TRAIL {
                 task.trail.pop_front();
             }
@@ -394,7 +400,7 @@ impl TaskTracker {
         let ticks = ticks.filter(|_| ring.clock_hz > 0 && !ring.exact);
         let for_at_least =
             ticks.map(|ticks| Duration::from_secs_f64(ticks as f64 / f64::from(ring.clock_hz)));
-        let (trail, parked) = (task.trail.clone(), task.parked);
+        let (trail, parked, interrupt) = (task.trail.clone(), task.parked, task.thread.1);
         let mut around = Vec::new();
         let mut next = task.around;
         while let Some((outer, link)) = next
@@ -412,7 +418,7 @@ impl TaskTracker {
             pid: key.0,
             parked,
             at: before.last().cloned(),
-            thread: ring.thread(),
+            thread: ring.lane(interrupt),
             for_at_least,
             until,
             around,
@@ -435,16 +441,25 @@ mod tests {
     /// In this ring: a step of a task, or a line of a statement.
     type RingStep = (usize, Result<(TaskStep, u32), u16>);
 
+    /// The same in this interrupt of a ring.
+    type LaneStep = (usize, u16, Result<(TaskStep, u32), u16>);
+
     /// Steps of tasks, each in a ring, and lines of statements of ring 1.
     fn live(steps: &[RingStep]) -> Vec<(u32, String, Vec<u32>)> {
+        let steps: Vec<_> = steps.iter().map(|(ring, step)| (*ring, 0, *step)).collect();
+        live_in(&steps)
+    }
+
+    /// The same, each in an interrupt of a ring.
+    fn live_in(steps: &[LaneStep]) -> Vec<(u32, String, Vec<u32>)> {
         let (mut tracker, maps) = (TaskTracker::new(&ReadOptions::default()), Maps::default());
-        for (number, step) in steps {
+        for (number, interrupt, step) in steps {
             let ring = Ring { number: *number, tid: *number as u32, pid: 9, ..Ring::default() };
             let what = match *step {
                 Ok((step, task)) => What::Task(TaskMark { step, task }),
                 Err(line) => What::Statement { file: 1, line },
             };
-            tracker.take(&ring, &Item::new(what, None), &maps);
+            tracker.take(&ring, &Item { interrupt: *interrupt, ..Item::new(what, None) }, &maps);
         }
         let lines = |task: &LiveTask| task.before.iter().map(|place| place.line).collect();
         tracker.live(&maps).iter().map(|task| (task.number, task.thread.clone(), lines(task))).collect()
@@ -462,6 +477,23 @@ mod tests {
             (1, Err(4)),
         ];
         assert_eq!(live(&steps), [(5, "1".into(), vec![2, 4]), (6, "1".into(), vec![3])]);
+    }
+
+    /// An executor of each priority, as in RTIC: the higher one interrupts a task, and goes back to it.
+    #[test]
+    fn tasks_of_an_interrupt_are_apart_from_what_it_interrupted() {
+        let steps = [
+            (1, 0, Err(1)),
+            (1, 29, Ok((Enter, 5))),
+            (1, 29, Err(2)),
+            (1, 30, Ok((Enter, 6))),
+            (1, 30, Err(3)),
+            (1, 29, Err(4)),
+            (1, 31, Err(5)),
+            (1, 0, Err(6)),
+        ];
+        let tasks = [(5, "1 interrupt 29".into(), vec![2, 4]), (6, "1 interrupt 30".into(), vec![3])];
+        assert_eq!(live_in(&steps), tasks);
     }
 
     #[test]

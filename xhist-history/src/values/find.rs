@@ -16,7 +16,7 @@ use crate::values::types::Program;
 const DEPTH: usize = 6;
 
 /// Programs that are opened.
-const OPENED: usize = 24;
+pub const OPENED: usize = 24;
 
 /// A program's file that was found.
 pub struct FoundProgram {
@@ -103,7 +103,7 @@ pub fn named(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
 }
 
 /// Files that may be the program, the best first.
-fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
+pub fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
     let (mut paths, names) = (named(ring, options), ring_file_names(options));
     // Those of the ring file's name first, the newest first.
     let mut found: Vec<(bool, SystemTime, PathBuf)> = Vec::new();

@@ -48,6 +48,21 @@ pub(super) fn skip_reason(attributes: &[Attribute]) -> Option<Reason> {
     })
 }
 
+/// Whether start-up code calls this function, whatever its name is, as with `#[cortex_m_rt::entry]`.
+pub(super) fn is_entry(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| matches!(name(attribute).as_str(), "entry" | "main"))
+}
+
+/// Whether the module is an RTIC app.
+pub(super) fn is_rtic_app(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| name(attribute) == "app")
+}
+
+/// Whether an RTIC app begins with this function.
+pub(super) fn is_init(attributes: &[Attribute]) -> bool {
+    attributes.iter().any(|attribute| attribute.path().is_ident("init"))
+}
+
 /// Whether this defines `memcpy` or the like, under the name that the compiler calls.
 pub(super) fn is_memory_primitive(attributes: &[Attribute], signature: &Signature) -> bool {
     let exported = |attribute: &Attribute| match &attribute.meta {

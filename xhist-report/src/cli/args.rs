@@ -51,6 +51,7 @@ pub struct Args {
     pub(super) lanes: Option<LanesOf>,
     pub(super) follow: bool,
     pub(super) clear: bool,
+    pub(super) dates: bool,
     pub(super) ring: Option<usize>,
     pub(super) front_end: Option<Option<u16>>,
     pub(super) qp8: bool,

@@ -107,6 +107,7 @@ impl Args {
         Layout {
             terminal: self.is_terminal(),
             time: self.time,
+            dates: self.dates,
             thread: self.thread_column(),
             source: self.source_text || !self.source_roots.is_empty(),
             lanes: self.lanes.is_some(),

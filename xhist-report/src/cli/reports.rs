@@ -250,6 +250,10 @@ pub struct TraceinfoCommand {
     #[arg(long, requires = "last")]
     each: bool,
 
+    /// With dates (UTC) instead of the program's clock, where they are known
+    #[arg(long)]
+    dates: bool,
+
     /// Only this thread: name, glob, number or id; no value: with a column
     #[arg(long = "thread", value_name = "NAME|N", num_args = 0..=1, require_equals = true, default_missing_value = "")]
     threads: Vec<String>,
@@ -432,6 +436,7 @@ impl ReportCommand for TraceinfoCommand {
             threads: self.threads.clone(),
             ring: self.ring,
             follow: self.follow,
+            dates: self.dates,
             clear: self.clear,
             map: self.map.clone(),
             budget: self.budget,

@@ -152,7 +152,7 @@ impl Format for CallText {
         match row {
             CallRow::Thread { ring, interrupt: 0 } => self.heading(&format!("-- {ring} --"), out),
             CallRow::Thread { ring, interrupt } => {
-                self.heading(&format!("-- {ring}, interrupt {interrupt} --"), out)
+                self.heading(&format!("-- {ring}, {} --", ring.interrupts.text(*interrupt)), out)
             }
             CallRow::Call(call) => CallText::call(self, call, out),
             CallRow::Note { depth, text, what, .. } => {

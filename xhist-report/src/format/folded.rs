@@ -39,7 +39,7 @@ impl Format for Folded {
             CallRow::Thread { ring, interrupt } => {
                 self.root = match interrupt {
                     0 => name(&ring.thread()),
-                    interrupt => format!("{};interrupt {interrupt}", name(&ring.thread())),
+                    interrupt => format!("{};{}", name(&ring.thread()), ring.interrupts.text(*interrupt)),
                 };
                 Ok(())
             }

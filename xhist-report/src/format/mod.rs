@@ -43,6 +43,8 @@ pub struct Layout {
     pub terminal: bool,
     /// Show the time of each entry.
     pub time: bool,
+    /// Show times as dates where they are known.
+    pub dates: bool,
     /// Show the thread of each entry.
     pub thread: bool,
     /// Show the source line of each statement.

@@ -88,7 +88,9 @@ impl Format for Terminal {
         if self.layout.thread {
             write!(out, "{HEADING}{:<12}{HEADING:#} ", entry.thread())?;
         } else if entry.interrupt != 0 {
-            write!(out, "{HEADING}in {:<4}{HEADING:#} ", entry.interrupt)?;
+            let name = entry.ring.interrupts.name(entry.interrupt);
+            let name = name.map_or_else(|| entry.interrupt.to_string(), str::to_owned);
+            write!(out, "{HEADING}in {name:<4}{HEADING:#} ")?;
         }
         match entry.subject {
             Subject::Statement(place, source) => {

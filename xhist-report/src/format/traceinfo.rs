@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use super::Format;
 use crate::format::Layout;
 use crate::format::entries::{Entry, Subject};
+use xhist_history::model::moment_text;
 
 /// Writes the lines.
 pub struct TraceInfo {
@@ -23,7 +24,9 @@ impl Format for TraceInfo {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         let Subject::Trace(event, trace) = entry.subject else { return Ok(()) };
         // A stamp that is no part of the statements' clock is better than nothing here.
-        let time = entry.time.map_or_else(|| event.stamp.to_string(), |time| entry.ring.time_text(time));
+        let date = entry.time.filter(|_| self.layout.dates).and_then(|time| entry.ring.moment_of(time));
+        let time = || entry.time.map_or_else(|| event.stamp.to_string(), |time| entry.ring.time_text(time));
+        let time = date.and_then(moment_text).unwrap_or_else(time);
         write!(out, "{time:>18} {}", trace.class)?;
         if let Some(meaning) = trace.meaning {
             write!(out, " ({meaning})")?;

@@ -216,9 +216,10 @@ impl<'o> AnswerReport<'o> {
         if let Some(caught) = caught {
             write_caught(caught, code, context.out)?;
         }
-        write_rows(&shown, code, &mut sources, self.options.layout.links, context.out)?;
+        let names = (&*code, &ring.interrupts);
+        write_rows(&shown, names, &mut sources, self.options.layout.links, context.out)?;
         if let Some(answered) = &self.options.answered {
-            answered.add(reentries(&shown, code), answered_rows(&shown, code, &mut sources));
+            answered.add(reentries(&shown, code), answered_rows(&shown, names, &mut sources));
         }
         match is_behind {
             true => Ok(()),

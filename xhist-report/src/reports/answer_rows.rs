@@ -10,7 +10,7 @@ use crate::format::Links;
 use crate::format::entries::AnsweredRow;
 use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
-use xhist_history::model::{count, shortened, tail_of};
+use xhist_history::model::{InterruptNames, count, shortened, tail_of};
 
 const DIM: Style = Style::new().dimmed();
 const FUNCTION: Style = AnsiColor::Cyan.on_default();
@@ -38,14 +38,14 @@ pub trait Sources {
 /// Writes the lines of a thread.
 pub fn write_rows(
     shown: &Shown,
-    code: &Code,
+    (code, interrupts): (&Code, &InterruptNames),
     sources: &mut dyn Sources,
     links: Links,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     write_reentries(&shown.reentries, code, out)?;
     let rows: Vec<Result<Cells, &Hole>> =
-        shown.rows.iter().map(|row| Cells::of(row, code, sources, links)).collect();
+        shown.rows.iter().map(|row| Cells::of(row, (code, interrupts), sources, links)).collect();
     let widest = |cell: &dyn Fn(&Cells) -> usize, most: usize| {
         rows.iter().flatten().map(cell).max().unwrap_or(0).min(most)
     };
@@ -64,9 +64,13 @@ pub fn write_rows(
 }
 
 /// The same lines as data.
-pub fn answered_rows(shown: &Shown, code: &Code, sources: &mut dyn Sources) -> Vec<AnsweredRow> {
+pub fn answered_rows(
+    shown: &Shown,
+    (code, interrupts): (&Code, &InterruptNames),
+    sources: &mut dyn Sources,
+) -> Vec<AnsweredRow> {
     let mut answered = |row: &Row| {
-        let cells = match Cells::of(row, code, sources, Links::default()) {
+        let cells = match Cells::of(row, (code, interrupts), sources, Links::default()) {
             Ok(cells) => cells,
             Err(Hole { what, place }) => {
                 let (file, line) = place.rsplit_once(':').unwrap_or((place, ""));
@@ -210,8 +214,17 @@ struct Cells {
 
 impl Cells {
     /// The columns of a row; a frame that was not recorded has none.
-    fn of<'r>(row: &'r Row, code: &Code, sources: &mut dyn Sources, links: Links) -> Result<Cells, &'r Hole> {
+    fn of<'r>(
+        row: &'r Row,
+        (code, interrupts): (&Code, &InterruptNames),
+        sources: &mut dyn Sources,
+        links: Links,
+    ) -> Result<Cells, &'r Hole> {
         let times = if row.times > 1 { format!(" x {}", Thousands(row.times)) } else { String::new() };
+        let times = match row.interrupt {
+            0 => times,
+            number => format!("{times}  <- {}", interrupts.text(number)),
+        };
         let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
         let depth = row.depth.min(MOST_DEPTH);
         let folded = |function: String, text: String| Cells {

@@ -44,8 +44,12 @@ impl Walker<'_> {
         let primitive =
             attributes::is_memory_primitive(attributes, signature).then_some(Reason::MemoryPrimitive);
         let reason = attributes::skip_reason(attributes).or(primitive);
-        let is_main = self.names.is_empty() && signature.ident == "main" && !constant && reason.is_none();
-        if is_main && self.skipped_as.is_none() {
+        let is_first = match self.names.len() {
+            0 => signature.ident == "main" || attributes::is_entry(attributes),
+            1 => self.is_rtic_app && attributes::is_init(attributes),
+            _ => false,
+        };
+        if is_first && !constant && reason.is_none() && self.skipped_as.is_none() {
             let at = self.main_at(block, attributes);
             self.found.main_at.extend(at);
         }
@@ -152,11 +156,14 @@ impl Walker<'_> {
             return;
         }
         self.inside.push(InlineMod { name: name.clone(), paths });
+        let is_rtic_app = attributes::is_rtic_app(&item.attrs);
+        let outer = std::mem::replace(&mut self.is_rtic_app, is_rtic_app);
         self.skipping(attributes::skip_reason(&item.attrs), |walker| {
             walker.with_values(&item.attrs, false, |walker| {
                 walker.named(name, |walker| visit::visit_item_mod(walker, item));
             });
         });
+        self.is_rtic_app = outer;
         self.inside.pop();
     }
 }

@@ -63,6 +63,8 @@ struct Walker<'c> {
     constant: Option<Reason>,
     /// Functions defined here are const without the keyword.
     constant_items: bool,
+    /// The module here is an RTIC app: RTIC writes `main`, which calls the function with `#[init]` first.
+    is_rtic_app: bool,
     /// The reason to skip all code here, closures and nested functions included.
     skipped_as: Option<Reason>,
     /// End of the initialiser of a let-else, where the grammar forbids a brace.
@@ -154,6 +156,7 @@ impl<'c> Walker<'c> {
             inside: Vec::new(),
             constant: None,
             constant_items: false,
+            is_rtic_app: false,
             before_else: None,
             tests: 0,
             skipped_as: super::attributes::skip_reason(&file.attrs),

@@ -32,10 +32,7 @@ impl Entry<'_> {
 
     /// Its thread, or the interrupt of its ring.
     pub fn thread(&self) -> String {
-        match self.interrupt {
-            0 => self.ring.thread(),
-            number => format!("{} interrupt {number}", self.ring.thread()),
-        }
+        self.ring.lane(self.interrupt)
     }
 }
 

@@ -1,0 +1,98 @@
+//! The names of a Cortex-M's interrupts, from the vector table of the program: each handler has the name of its interrupt.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fs::File;
+use std::io::Read as _;
+use std::path::Path;
+
+use flate2::read::ZlibDecoder;
+use object::{
+    Architecture, CompressionFormat, Object as _, ObjectSection as _, ObjectSymbol as _, SymbolKind,
+};
+use qs_core::map::{Line, SECTION};
+
+use super::find::{OPENED, candidates};
+use crate::model::{InterruptNames, Ring};
+use crate::options::ReadOptions;
+use crate::source::Image;
+
+/// Bytes of the first line of a map.
+const HEAD: u64 = 4096;
+
+/// The names of the interrupts of a ring of firmware; empty without its program, or where its handlers have other names.
+pub fn interrupt_names(ring: &Ring, options: &ReadOptions) -> InterruptNames {
+    if ring.is_of_thread() || ring.pid != 0 {
+        return InterruptNames::default();
+    }
+    let mut programs = candidates(ring, options).into_iter().take(OPENED);
+    programs.find_map(|path| names_in(&path, ring.map_hash)).unwrap_or_default()
+}
+
+/// The names in a program with this map; `None` if it is another program, or has no vector table.
+fn names_in(path: &Path, map_hash: u64) -> Option<InterruptNames> {
+    let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|file| file.is_file()))?;
+    let image = Image::of_file(&file, &path.display().to_string()).ok()?;
+    let elf = object::File::parse(&*image).ok().filter(|elf| elf.architecture() == Architecture::Arm)?;
+    let vectors = elf.section_by_name(".vector_table")?.data().ok()?;
+    (map_hash != 0 && is_of_map(&elf, map_hash)).then(|| InterruptNames::new(names(vectors, functions(&elf))))
+}
+
+fn is_of_map(elf: &object::File<'_>, map_hash: u64) -> bool {
+    let head = || {
+        let packed = elf.section_by_name(SECTION)?.compressed_data().ok()?;
+        let mut head = Vec::new();
+        let read = match packed.format {
+            CompressionFormat::Zlib => ZlibDecoder::new(packed.data).take(HEAD).read_to_end(&mut head),
+            _ => packed.data.take(HEAD).read_to_end(&mut head),
+        };
+        read.ok()?;
+        let line = head.split(|byte| *byte == b'\n').next()?;
+        match Line::parse(std::str::from_utf8(line).ok()?) {
+            Ok(Line::Head(head)) => Some(head.may_be_of(map_hash)),
+            _ => None,
+        }
+    };
+    head().unwrap_or(false)
+}
+
+/// Names of functions by address. The name of an interrupt has no `$` of Rust's symbols, and is no label.
+fn functions<'e>(elf: &'e object::File<'_>) -> HashMap<u32, &'e str> {
+    let mut functions = HashMap::new();
+    for symbol in elf.symbols().filter(|symbol| symbol.kind() == SymbolKind::Text) {
+        let name = symbol.name().unwrap_or_default();
+        let is_plain = name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+        if is_plain {
+            let known = functions.entry(symbol.address() as u32 & !1).or_insert(name);
+            // The shortest name, whatever the order of symbols.
+            if (name.len(), name) < (known.len(), *known) {
+                *known = name;
+            }
+        }
+    }
+    functions
+}
+
+/// The entries of a table, but for the stack and those that several interrupts share: that is a default handler.
+fn names(vectors: &[u8], functions: HashMap<u32, &str>) -> BTreeMap<u16, String> {
+    let (entries, _) = vectors.as_chunks::<4>();
+    let handlers: Vec<u32> = entries.iter().map(|entry| u32::from_le_bytes(*entry) & !1).collect();
+    let mut times: HashMap<u32, usize> = HashMap::new();
+    handlers.iter().for_each(|handler| *times.entry(*handler).or_default() += 1);
+    // The first entries are the stack and the reset.
+    let numbered = (0u16..).zip(&handlers).skip(2).filter(|(_, handler)| times[*handler] == 1);
+    numbered.filter_map(|(number, handler)| Some((number, (*functions.get(handler)?).to_owned()))).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_handler_of_its_own_names_an_interrupt() {
+        let table = [0x2000_1000_u32, 0x41, 0x51, 0x51, 0x61, 0x71];
+        let bytes: Vec<u8> = table.iter().flat_map(|entry| entry.to_le_bytes()).collect();
+        let functions = [(0x40, "Reset"), (0x50, "DefaultHandler"), (0x60, "UART0")].into();
+        assert_eq!(names(&bytes, functions), [(4, "UART0".to_owned())].into());
+    }
+}
