@@ -64,7 +64,9 @@ fn lines(done: &Done) -> (Value, Vec<Value>) {
 
 fn failed_tests() {
     let tree = project();
-    let done = cargo(tree.path()).args("xhist test --lib --message-format json").done().expect(101);
+    // One thread: failures are in the order in which the tests ended.
+    let command = "xhist test --lib --message-format json -- --test-threads=1";
+    let done = cargo(tree.path()).args(command).done().expect(101);
     let (answer, cargos) = lines(&done);
     let reasons: Vec<&Value> = cargos.iter().map(|line| &line["reason"]).collect();
     assert!(reasons.contains(&&"compiler-artifact".into()), "{reasons:?}");

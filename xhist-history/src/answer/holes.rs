@@ -22,8 +22,9 @@ enum SeenFrame {
     Hole(Hole),
 }
 
-/// Puts the frames of a panic that no row shows among the rows before it, and returns the number of those that are recorded. `frames`: the lines of all
-/// frames, innermost first; without them the place of the panic itself counts. `text_of`: the source text of a line.
+/// Puts the frames of a panic that no row shows among the rows before it, and returns the number of those that are recorded.
+/// `frames`: the lines of all frames, innermost first; without them the place of the panic itself counts. `text_of`: the source
+/// text of a line.
 pub fn add(
     rows: &mut Vec<Row>,
     (code, names): (&Code, &Names),
