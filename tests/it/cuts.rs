@@ -151,8 +151,12 @@ fn handlers_after_a_cut() {
             cut(&file);
             running.write("go on\n");
             running.done().expect(0);
-            assert_eq!(last_places(&file, 6), end_of_cut_storm(), "{what} {size}");
             let listing = report(zoo().path()).arg("--thread=main").arg(&file).done();
+            // Where a part of the file stays, the chunk at hand may be lost with its beginning; that is reported.
+            let is_reported = *what == *"cut" && listing.stderr.contains("lost: ring 1 (thread main)");
+            if !is_reported {
+                assert_eq!(last_places(&file, 6), end_of_cut_storm(), "{what} {size}: {}", listing.stderr);
+            }
             let has_early = Listing::parse(&listing.stdout).places().contains(&place("cut_storm", "early"));
             // The first ring may be in the part that is left.
             assert!(*what == *"cut" || !has_early, "{what} {size}: nothing older");
