@@ -152,7 +152,7 @@ fn handlers_after_a_cut() {
             running.write("go on\n");
             running.done().expect(0);
             let listing = report(zoo().path()).arg("--thread=main").arg(&file).done();
-            // Where a part of the file stays, the chunk at hand may be lost with its beginning; that is reported.
+            // Where a part of the file stays, the chunk at hand may be lost; that is reported (docs/limits.md).
             let is_reported = *what == *"cut" && listing.stderr.contains("lost: ring 1 (thread main)");
             if !is_reported {
                 assert_eq!(last_places(&file, 6), end_of_cut_storm(), "{what} {size}: {}", listing.stderr);
