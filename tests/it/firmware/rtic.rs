@@ -49,7 +49,7 @@ pub(super) fn lost_wake_up() {
     let mut started = run(&project, "lost").start();
     started.wait_for("measuring");
     // QEMU prints before the mistake is made.
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(1));
     started.signal(Signal::INT);
     let done = started.done();
     assert_answer(&project, &done, "was stopped by Ctrl-C", "cortex_m::asm::wfi();");

@@ -102,7 +102,7 @@ fn after_a_time_out(feature: &str, text: &str) {
     let mut started = run(&project, feature).start();
     started.wait_for("blinking");
     // QEMU prints before the mistake is made.
-    std::thread::sleep(Duration::from_millis(300));
+    std::thread::sleep(Duration::from_secs(1));
     started.signal(Signal::TERM);
     assert_answer(&project, &started.done(), "was stopped by SIGTERM", text);
 }
