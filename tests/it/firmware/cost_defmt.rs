@@ -31,7 +31,7 @@ pub(super) fn beside() {
     println!("xhist: {statement:.2} bytes a statement in the ring, without loops that fold");
     assert!(text > 24 && number > text, "{text} and {number} instructions");
     assert!((1..16).contains(&bytes[0]) && bytes[1] > bytes[0], "{bytes:?}");
-    assert!(flash > 1_000 && ram >= u64::from(CHANNEL) && (1.0..4.0).contains(&statement));
+    assert!(flash > 1_000 && ram >= u64::from(CHANNEL) && (0.5..8.0).contains(&statement));
 }
 
 fn program(features: &str) -> Firmware {
