@@ -207,7 +207,7 @@ impl RecordedRun {
             .unzip();
             let last = started.last().filter(|_| history.is_some());
             let last = last.and_then(|last| self.rings.iter().find(|file| file.path == last.file));
-            let of_program = last.and_then(|file| Some(file.history(file.main_ring()?, code)));
+            let of_program = last.and_then(|file| Some(file.history((file.main_ring()?, false), code)));
             let mut ran = history.as_ref().map(FailureHistory::ran).unwrap_or_default();
             let is_whole = history.as_ref().is_some_and(|history| history.is_whole && history.has_panic);
             for thread in &own {
@@ -279,7 +279,7 @@ impl RecordedRun {
         for crash in &self.record.crashes {
             let Some(file) = self.rings.iter().find(|file| file.path == crash.file) else { continue };
             let Some(placed) = file.main_ring() else { continue };
-            let history = file.history(placed, code);
+            let history = file.history((placed, false), code);
             let (name, ran) = (crash.program.clone(), history.ran());
             if !ran.is_empty() {
                 let ring = Some((placed.ring.clone(), file.path.clone()));
@@ -381,7 +381,7 @@ impl RecordedRun {
             })
         };
         let (file, placed) = named.or_else(of_thread)?;
-        let history = FailureHistory::read(&file.rings, &file.image, (placed, true), code);
+        let history = file.history((placed, true), code);
         Some((history, (placed.ring.clone(), file.path.clone())))
     }
 }
@@ -400,7 +400,7 @@ impl RecordedRun {
         rings.retain(|placed| placed.ring.number != ring.number);
         rings.sort_by_key(|placed| placed.header.last_time);
         rings.into_iter().find_map(|placed| {
-            let history = file.history(placed, code);
+            let history = file.history((placed, false), code);
             history.has_panic.then(|| (history, (placed.ring.clone(), path.clone())))
         })
     }
@@ -439,9 +439,9 @@ impl RingFile {
         })
     }
 
-    /// The history of the thread of one of its rings.
-    fn history(&self, placed: &Placed, code: &TestedCode<'_>) -> FailureHistory {
-        FailureHistory::read(&self.rings, &self.image, (placed, false), code)
+    /// The history of the thread of one of its rings, and whether it is that of a failed test.
+    fn history(&self, thread: (&Placed, bool), code: &TestedCode<'_>) -> FailureHistory {
+        FailureHistory::read(&self.rings, &self.image, thread, code)
     }
 
     fn read(path: PathBuf) -> Option<RingFile> {
