@@ -152,16 +152,12 @@ fn handlers_after_a_cut() {
             running.write("go on\n");
             running.done().expect(0);
             let listing = report(zoo().path()).arg("--thread=main").arg(&file).done();
-            // Where a part of the file stays, the chunk at hand may be lost; that is reported (docs/limits.md).
-            let is_reported = *what == *"cut" && listing.stderr.contains("lost: ring 1 (thread main)");
             let places = Listing::parse(&listing.stdout).places();
-            if !is_reported {
-                let end = &places[places.len().saturating_sub(6)..];
-                assert_eq!(end, end_of_cut_storm(), "{what} {size}: {}", listing.stderr);
-            }
+            let end = &places[places.len().saturating_sub(6)..];
+            assert_eq!(end, end_of_cut_storm(), "{what} {size}: {}", listing.stderr);
+            // The whole first ring of 4 KiB is in the part that is left.
             let has_early = places.contains(&place("cut_storm", "early"));
-            // The first ring may be in the part that is left.
-            assert!(*what == *"cut" || !has_early, "{what} {size}: nothing older");
+            assert_eq!(has_early, *what == *"cut" && *size == *"4k", "{what} {size}: nothing older");
         }
     }
 }

@@ -260,6 +260,15 @@ pub(crate) fn has(address: usize) -> bool {
     find(address).is_some()
 }
 
+/// Where the region begins in this file that the end of a file of `len` bytes cuts in two.
+#[cfg(unix)]
+pub(crate) fn cut_in_two(file: FileNumber, len: u64) -> Option<u64> {
+    PLACES.iter().take(END.load(Ordering::Acquire)).find_map(|place| {
+        let start = place.pages.offset_in(file)?;
+        (start + 1..start + Region(place).len() as u64).contains(&len).then_some(start)
+    })
+}
+
 /// For the handler of a fault: provides memory for a store to this address if it is in a guard.
 pub(crate) fn grow(address: usize) -> Growth {
     let Some(region) = find(address) else { return Growth::Elsewhere };

@@ -2,6 +2,8 @@
 
 use core::ffi::c_int;
 use core::ptr::null_mut;
+use core::sync::atomic::Ordering::{Acquire, Relaxed, Release};
+use core::sync::atomic::{AtomicI32, AtomicU64};
 
 /// How the system names an open file.
 pub(crate) type FileNumber = c_int;
@@ -15,19 +17,37 @@ pub(crate) enum Pages {
     File(c_int, u64),
 }
 
-/// The pages of a region, for later copies: the kernel knows them by their address.
-pub(crate) struct KeptPages;
+/// The pages of a region. For later copies the kernel knows them by their address.
+pub(crate) struct KeptPages {
+    /// The file that they are part of, or -1, and where they begin in it.
+    file: AtomicI32,
+    offset: AtomicU64,
+}
 
 impl KeptPages {
     pub(crate) const fn new() -> KeptPages {
-        KeptPages
+        KeptPages { file: AtomicI32::new(-1), offset: AtomicU64::new(0) }
     }
 
     pub(crate) const fn get(&self) -> Pages {
         Pages::Own
     }
 
-    pub(crate) const fn set(&self, _: Pages) {}
+    pub(crate) fn set(&self, pages: Pages) {
+        let (file, offset) = match pages {
+            Pages::Own => (-1, 0),
+            Pages::File(file, offset) => (file, offset),
+        };
+        // A handler that comes between the two finds no file.
+        self.file.store(-1, Relaxed);
+        self.offset.store(offset, Release);
+        self.file.store(file, Release);
+    }
+
+    /// Where the pages begin in that file, if they are part of it.
+    pub(crate) fn offset_in(&self, file: FileNumber) -> Option<u64> {
+        (self.file.load(Acquire) == file).then(|| self.offset.load(Relaxed))
+    }
 }
 
 /// No swap space is kept for a mapping. FreeBSD keeps none for memory without access.

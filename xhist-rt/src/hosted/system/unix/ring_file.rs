@@ -8,7 +8,7 @@ use super::errors::{errno, keeping_errno};
 use super::files::{identity, identity_of, stat_by, write_all};
 use super::masks::with_signals_blocked;
 use super::process::user;
-use crate::hosted::system::mirror::Region;
+use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::system::refusal::{Content, FirstBytes, NoFile, Refusal};
 
 /// A file opened for rings, and the identity of the file that its descriptor refers to.
@@ -170,11 +170,12 @@ impl RingFile {
     /// Makes the file long enough for `len` bytes at `offset`, with space on the disk where the system can reserve it.
     /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
     fn reserve(self, offset: u64, len: usize) -> bool {
-        let was_cut = LATEST.file().is_same(self) && LATEST.is_cut() == Some(true);
+        let cut = LATEST.cut().flatten().filter(|cut| cut.file.is_same(self));
+        cut.inspect(Cut::void_the_rest);
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {
             LATEST.keep(self, offset + len as u64);
-            if was_cut {
+            if cut.is_some() {
                 report_loss();
             }
         }
@@ -244,22 +245,50 @@ impl Latest {
         }
     }
 
-    /// Whether the file is shorter than it was. `None` if the program has closed its descriptor.
-    fn is_cut(&self) -> Option<bool> {
+    /// The file if it is shorter than it was. `None` if the program has closed its descriptor.
+    fn cut(&self) -> Option<Option<Cut>> {
         // The length is read first: another thread may make the file longer meanwhile.
         let (file, len) = (self.file(), self.len.load(Ordering::Relaxed));
         // SAFETY: `stat` is writable.
         let stat = stat_by(|stat| unsafe { libc::fstat(file.fd, stat) }).ok()?;
-        (identity_of(&stat) == (file.device, file.inode)).then_some((stat.st_size as u64) < len)
+        let left = stat.st_size as u64;
+        (identity_of(&stat) == (file.device, file.inode))
+            .then_some((left < len).then_some(Cut { file, left }))
+    }
+}
+
+/// Bytes of a header by which readers and the ring's thread know that it is there: the magic and the byte order mark.
+const MARKS: usize = qs_core::ring::MAGIC.len() + size_of::<u32>();
+
+/// A ring file that another process has cut to this length.
+#[derive(Clone, Copy)]
+struct Cut {
+    file: RingFile,
+    left: u64,
+}
+
+impl Cut {
+    /// Takes the header from the ring of which a part is left, so that its thread begins again: the chunk that it writes
+    /// has lost its beginning.
+    fn void_the_rest(&self) {
+        if let Some(start) = mirror::cut_in_two(self.file.fd, self.left) {
+            let zeros = [0u8; MARKS];
+            // Not by a store: the page may be gone again.
+            // SAFETY: the buffer has the length that is passed.
+            unsafe {
+                libc::pwrite(self.file.fd, zeros.as_ptr().cast::<c_void>(), zeros.len(), start as libc::off_t)
+            };
+        }
     }
 }
 
 /// Makes the file as long as it was before another process cut it, and fills its holes if asked to. Returns whether it
 /// was shorter; `None` if it cannot grow.
 fn grow_again(fills_holes: bool) -> Option<bool> {
-    let is_shorter = LATEST.is_cut()?;
+    let cut = LATEST.cut()?;
+    cut.inspect(Cut::void_the_rest);
     let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed) as usize);
-    (!is_shorter && !fills_holes || file.reserve_bytes(0, len)).then_some(is_shorter)
+    (cut.is_none() && !fills_holes || file.reserve_bytes(0, len)).then_some(cut.is_some())
 }
 
 /// The reason for an error number.
