@@ -157,7 +157,10 @@ fn first() {
 /// with the third another handler in it has forked.
 fn forked(kind: &str) {
     const SIGCHLD: i32 = 17;
-    for (build, every) in [(Build::Optimised, if is_long() { 7 } else { 21 }), (Build::Plain, 397)] {
+    for (build, every) in [
+        (Build::Optimised, if is_long() { 7 } else { 43 }),
+        (Build::Plain, if is_long() { 397 } else { 797 }),
+    ] {
         let mut stopped = Stopped::new(kind, build);
         for steps in 0.. {
             for signal in [1, 3, 26].into_iter().filter(|signal| (steps + signal) % every == 0) {

@@ -56,13 +56,13 @@ fn shared() {
     cache_of_two();
 }
 
-/// The cache of two projects that started at once, and one of them. Checked and made once.
-fn cache_of_two() -> &'static (PathBuf, Tree) {
-    static CACHE: OnceLock<(PathBuf, Tree)> = OnceLock::new();
+/// The cache of two projects that started at once, one of them, and a copy of the cache. Checked and made once.
+fn cache_of_two() -> &'static (PathBuf, Tree, Tree) {
+    static CACHE: OnceLock<(PathBuf, Tree, Tree)> = OnceLock::new();
     CACHE.get_or_init(start_two_at_once)
 }
 
-fn start_two_at_once() -> (PathBuf, Tree) {
+fn start_two_at_once() -> (PathBuf, Tree, Tree) {
     let cache = Tree::empty("cache").join("xhist");
     let (one, two) = (project("one"), project("two"));
     let (first, second) = (run(&one, &cache).start(), run(&two, &cache).start());
@@ -86,20 +86,22 @@ fn start_two_at_once() -> (PathBuf, Tree) {
     // What the recorder reads when it is compiled decides about it (see `killed`), and what the program reads does not.
     run(&one, &cache).env("XHIST_SIZE", "64k").env("CARGO_NET_RETRY", "1").succeed();
     assert_eq!(kept(&cache).len(), 1);
-    (cache, one)
+    let copy = Tree::copy_of(&cache);
+    (cache, one, copy)
 }
 
 fn damaged() {
-    let cache = Tree::empty("cache").join("xhist");
+    let (.., copy) = cache_of_two();
+    let cache = copy.path().to_owned();
     let project = project("damaged");
-    assert_eq!(builds(&run(&project, &cache).succeed()), 1);
+    assert_eq!(builds(&run(&project, &cache).succeed()), 0, "a copy has the recorder");
     let file = library(&kept(&cache)[0]);
-    let whole = std::fs::read(&file).expect("a library");
-    let mut wrong = whole.clone();
+    let mut wrong = std::fs::read(&file).expect("a library");
     wrong[5000] ^= 1;
     std::fs::write(&file, &wrong).expect("a library");
     assert_eq!(builds(&run(&project, &cache).succeed()), 1, "it is built again");
-    assert!(std::fs::read(&file).expect("a library") == whole, "as it was");
+    let built = std::fs::read(library(&kept(&cache)[0])).expect("a library");
+    assert!(built != wrong, "the damaged one is gone");
     // Where nothing can be written, what is there is used.
     std::fs::remove_file(cache.join("lock")).expect("a file");
     std::fs::create_dir(cache.join("lock")).expect("a directory in its place");
@@ -109,7 +111,7 @@ fn damaged() {
 }
 
 fn killed() {
-    let (cache, project) = cache_of_two();
+    let (cache, project, _) = cache_of_two();
     // Another recorder, because it reads this when it is compiled.
     let run = || run(project, cache).env("XHIST_RING_SIZE", "65536");
     let mut started = run().start();

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use qs_core::ring::executed;
 use xhist_tests::{
-    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, recorded, report, repository,
-    rings_in,
+    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, is_long, recorded, report,
+    repository, rings_in,
 };
 
 use crate::in_place::add_recorder;
@@ -339,7 +339,7 @@ fn sandbox() {
         ("clone", ""),
         ("all", ""),
     ] {
-        for rounds in ["1000", "100000", "3000000"] {
+        for rounds in ["1000", "100000", if is_long() { "3000000" } else { "600000" }] {
             let tree = Tree::empty("sandbox");
             let run = |program: PathBuf| Run::new(program, tree.path()).arg(mode).arg(rounds);
             let plain = run(zoo().join("target/debug/sandbox")).succeed();
