@@ -1,6 +1,6 @@
 //! Is the code recorded that build scripts make?
 
-use xhist_tests::{Case, Done, Run, Tree, cargo, history_of};
+use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, manifest};
 
 pub const CASES: &[Case] = &[
     Case::new("code_that_a_build_script_makes_is_recorded", recorded),
@@ -10,13 +10,11 @@ pub const CASES: &[Case] = &[
     Case::new("code_that_is_another_one_each_time_ends_no_build", unsteady),
 ];
 
-const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n";
 const INCLUDE: &str = "include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n";
 
 /// A program with this build script.
 fn project(script: &str, main: &str) -> Tree {
-    let tree = Tree::empty("build-scripts");
-    tree.write("Cargo.toml", MANIFEST);
+    let tree = Tree::package("app");
     let head = "use std::{env, fs, path::PathBuf};\n\nfn main() {\n    let out = PathBuf::from(env::var(\"OUT_DIR\").unwrap());\n";
     tree.write(
         "build.rs",
@@ -75,7 +73,7 @@ fn recorded() {
 
 fn of_dependencies() {
     let tree = Tree::empty("build-scripts-deps");
-    let manifest = |name: &str, rest: &str| MANIFEST.replace("app", name) + rest;
+    let manifest = |name: &str, rest: &str| manifest(name) + rest;
     tree.write(
         "app/Cargo.toml",
         &manifest(

@@ -128,11 +128,7 @@ fn main() {
 
 /// The program with two locks.
 fn bank() -> Tree {
-    let tree = Tree::empty("bank");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"bank\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
-    );
+    let tree = Tree::package("bank");
     tree.write("src/main.rs", LOCKS);
     tree
 }
@@ -249,11 +245,7 @@ fn callback() {
 }
 
 fn called_back(source: &str, by: &str, call: &str) {
-    let tree = Tree::empty("bus");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"bus\"\nversion = \"0.1.0\"\nedition = \"2024\"\n[workspace]\n",
-    );
+    let tree = Tree::package("bus");
     tree.write("src/main.rs", source);
     let done = run(&tree, "run -q").expect(101);
     let at = |text: &str| line_of(&tree.join("src/main.rs"), text);

@@ -18,11 +18,7 @@ const FAILED: u64 = 5;
 const PASSED: u64 = 3;
 
 fn project() -> Tree {
-    let tree = Tree::empty("children");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"tens\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("tens");
     tree.write("src/main.rs", PROGRAM);
     tree.write("tests/cli.rs", TESTS);
     tree

@@ -101,11 +101,7 @@ fn merged() {
 /// A statement that is no function entry and no head of a loop has a stamp where cargo xhist was asked for it as well, in
 /// whatever order the builds follow each other.
 fn each(name: &str, value: &str, stamp: &str) {
-    let tree = Tree::empty("each");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"each\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("each");
     let statements = "    std::hint::black_box(1);\n".repeat(20);
     tree.write("src/main.rs", &format!("fn main() {{\n{statements}}}\n"));
     let file = tree.join("ring.xhist");

@@ -32,7 +32,7 @@ fn main() {
 ";
 
 fn manifest(name: &str, more: &str) -> String {
-    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n\n{more}")
+    format!("{}\n{more}", xhist_tests::manifest(name))
 }
 
 fn project() -> Tree {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use xhist_tests::{Case, Done, Tree, cargo, history_of, repository};
+use xhist_tests::{Case, Done, Tree, cargo, history_of, manifest, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("a_const_fn_that_no_constant_needs_is_recorded", recorded),
@@ -52,9 +52,6 @@ fn recorded() {
 
 fn of_a_dependency() {
     let tree = Tree::empty("const-dependency");
-    let manifest = |name: &str| {
-        format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n")
-    };
     let depends = "\n[dependencies]\npart = { path = \"../part\" }\n";
     tree.write("user/Cargo.toml", &(manifest("user") + depends));
     let main = "fn main() {\n    let x = part::twice(2);\n    std::process::exit(x + part::LIMIT);\n}\n";

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use xhist_tests::{Case, Crate, Done, Listing, Need, Run, Tree, history_of, online_cargo, report};
+use xhist_tests::{Case, Crate, Done, Listing, Need, Run, Tree, history_of, manifest, online_cargo, report};
 
 use crate::untouched::{assert_no_shadow_in, compiled};
 
@@ -34,10 +34,7 @@ fn project() -> (Tree, PathBuf) {
          fnv = \"=1.0.7\"\nlog = \"0.4\"\nserde_derive = \"1\"\noutside = { path = \"../outside\" }\n",
     );
     tree.write("ws/src/main.rs", MAIN);
-    tree.write(
-        "outside/Cargo.toml",
-        "[package]\nname = \"outside\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    tree.write("outside/Cargo.toml", &manifest("outside"));
     tree.write(
         "outside/src/lib.rs",
         "pub fn twice(number: u32) -> u32 {\n    let twice = number * 2;\n    twice\n}\n",

@@ -1,6 +1,6 @@
 //! Does `--detail function` record each entry, and nothing else, and do reports say so?
 
-use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, report};
+use xhist_tests::{Case, Listing, Run, Tree, cargo, instrument, manifest, report};
 
 pub const CASES: &[Case] = &[
     Case::new("every_entry_is_recorded_and_nothing_else", entries),
@@ -8,8 +8,6 @@ pub const CASES: &[Case] = &[
     Case::new("reports_do_not_say_that_other_statements_never_ran", reported),
     Case::new("sources_in_place_come_back", in_place),
 ];
-
-const MANIFEST: &str = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
 
 /// Prints the line of each entry, which it keeps itself.
 const LOGS: &str = r#"use std::cell::RefCell;
@@ -127,8 +125,7 @@ fn main() {
 "#;
 
 fn project(main: &str) -> Tree {
-    let tree = Tree::empty("detail");
-    tree.write("Cargo.toml", MANIFEST);
+    let tree = Tree::package("app");
     tree.write("src/main.rs", main);
     tree
 }
@@ -161,7 +158,10 @@ fn changed() {
     assert_eq!(places(""), [a, b, c, d]);
     assert_eq!(places("--detail function"), [a, c]);
     assert_eq!(places("--detail=statement"), [a, b, c, d]);
-    tree.write("Cargo.toml", &format!("{MANIFEST}[package.metadata.xhist]\ndetail = \"function\"\n"));
+    tree.write(
+        "Cargo.toml",
+        &format!("{}[package.metadata.xhist]\ndetail = \"function\"\n", manifest("app")),
+    );
     assert_eq!(places(""), [a, c]);
     assert_eq!(places("--detail statement"), [a, b, c, d]);
     let wrong = cargo(tree.path()).args("xhist run --detail line").done();

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use serde_json::Value;
-use xhist_tests::{Case, Done, Tree, cargo, report};
+use xhist_tests::{Case, Done, Tree, cargo, manifest, report};
 
 pub const CASES: &[Case] = &[
     Case::new("another_input_parts_where_it_is_read_otherwise", inputs),
@@ -74,13 +74,8 @@ fn complain(part: &str) {
 }
 ";
 
-fn manifest(name: &str) -> String {
-    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n")
-}
-
 fn project() -> Tree {
-    let tree = Tree::empty("diff");
-    tree.write("Cargo.toml", &manifest("diffed"));
+    let tree = Tree::package("diffed");
     tree.write("src/main.rs", MAIN);
     tree.write("src/parse.rs", PARSE);
     tree
@@ -188,8 +183,7 @@ fn main() {
 ";
 
 fn handler() {
-    let tree = Tree::empty("diff-handler");
-    tree.write("Cargo.toml", &manifest("handled"));
+    let tree = Tree::package("handled");
     tree.write("src/main.rs", HANDLER);
     record(&tree, "plain", "28", "").expect(0);
     record(&tree, "handled", "10", "").expect(0);
@@ -259,8 +253,7 @@ mod tests {
 ";
 
 fn apart() {
-    let tree = Tree::empty("diff-apart");
-    tree.write("Cargo.toml", &manifest("apart"));
+    let tree = Tree::package("apart");
     tree.write("src/lib.rs", APART);
     cargo(tree.path()).args("xhist test --quiet").limit(Duration::from_secs(300)).done().expect(101);
     let runs = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs");
@@ -368,8 +361,7 @@ fn rare(next: u64) -> u64 {
 ";
 
 fn long_project() -> Tree {
-    let tree = Tree::empty("diff-long");
-    tree.write("Cargo.toml", &manifest("long"));
+    let tree = Tree::package("long");
     tree.write("src/main.rs", LONG);
     tree
 }

@@ -8,7 +8,6 @@ use std::path::Path;
 
 use cargo_metadata::{DependencyKind, Metadata, MetadataCommand, Package};
 use walkdir::WalkDir;
-use xhist_tests::imports::{Arrows, BUILDS};
 use xhist_tests::structure::product_files;
 use xhist_tests::{Case, repository};
 
@@ -173,9 +172,8 @@ fn imports() {
 
 fn room_rules() {
     let mut wrong = Vec::new();
-    for (name, build) in BUILDS {
+    for (name, arrows) in circles::builds() {
         let source = circles::sources(name);
-        let arrows = Arrows::read(&source.join("lib.rs"), build);
         for (folder, allowed) in
             ROOMS.iter().filter(|(folder, _)| repository().join(folder).starts_with(&source))
         {

@@ -43,11 +43,7 @@ fn a_loop() {
 const PROGRAM: &str = "fn main() {\n    let how = std::env::args().nth(1).unwrap_or_default();\n    if how == \"abort\" {\n        std::process::abort();\n    }\n    if how == \"exit\" {\n        std::process::exit(3);\n    }\n}\n";
 
 fn project() -> Tree {
-    let tree = Tree::empty("format");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"prices\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("prices");
     tree.write("src/lib.rs", LIBRARY);
     tree.write("src/main.rs", PROGRAM);
     tree

@@ -49,11 +49,7 @@ pub fn half(number: u32) -> u32 {
 "#;
 
 fn project() -> Tree {
-    let tree = Tree::empty("nextest");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"alone\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("alone");
     tree.write("src/lib.rs", &format!("//! Five tests.\n#![allow(unused)]\n{TESTS}"));
     tree.write(
         ".config/nextest.toml",

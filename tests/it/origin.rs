@@ -107,9 +107,7 @@ mod tests {
 
 /// A failed run of the tests, or of one of them.
 fn project() -> Tree {
-    let tree = Tree::empty("origin");
-    let manifest = "[package]\nname = \"origin\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    tree.write("Cargo.toml", manifest);
+    let tree = Tree::package("origin");
     tree.write("src/lib.rs", LIBRARY);
     tree
 }

@@ -1,7 +1,7 @@
 //! Is what a program prints in its history, at the statements that print it, and is its output what it was?
 
 use serde_json::Value;
-use xhist_tests::{Case, Tree, cargo, line_of, report};
+use xhist_tests::{Case, Tree, cargo, line_of, manifest, report};
 
 pub const CASES: &[Case] = &[
     Case::new("printed_texts_are_at_their_statements_and_the_output_is_the_same", printed),
@@ -86,10 +86,7 @@ pub fn show() {
 
 fn tree(name: &str) -> Tree {
     let tree = Tree::empty(name);
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"prints\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    tree.write("Cargo.toml", &manifest("prints"));
     tree.write("src/main.rs", PROGRAM);
     tree.write("src/own.rs", OWN);
     tree

@@ -42,11 +42,7 @@ const UNUSED: &str = "//! A secret.\n\n/// Nothing calls it.\npub fn secret() ->
 
 /// The project after a failed run.
 fn project() -> Tree {
-    let tree = Tree::empty("pack");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"prices\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("prices");
     tree.write("src/lib.rs", &format!("{LIBRARY}\npub mod unused;\n"));
     tree.write("src/unused.rs", UNUSED);
     cargo(tree.path()).args("xhist test -q --lib").done().expect(101);

@@ -17,11 +17,7 @@ pub const CASES: &[Case] = &[
 const LINE: &str = "xhist: building the recorder, once for this compiler, into ";
 
 fn project(name: &str) -> Tree {
-    let tree = Tree::empty(name);
-    tree.write(
-        "Cargo.toml",
-        &format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n"),
-    );
+    let tree = Tree::package(name);
     tree.write("src/main.rs", "fn main() {\n    println!(\"runs\");\n}\n");
     tree
 }

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_tests::{Case, Done, Listing, Run, Tree, cargo, line_of, report, repository};
+use xhist_tests::{Case, Done, Listing, Run, Tree, cargo, line_of, manifest, report, repository};
 
 use crate::untouched::{assert_no_shadow_in, compiled};
 
@@ -79,10 +79,7 @@ fn dylib() {
 
 fn link() {
     let tree = Tree::empty("link");
-    tree.write(
-        "real/Cargo.toml",
-        "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    tree.write("real/Cargo.toml", &manifest("app"));
     tree.write("real/src/main.rs", "fn main() {\n    println!(\"{}\", file!()); // end\n}\n");
     std::os::unix::fs::symlink("real", tree.join("named")).expect("a link");
     both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet --manifest-path named/Cargo.toml")));
@@ -105,8 +102,7 @@ fn outside() {
 
 fn data_around() {
     let tree = Tree::empty("data-around");
-    let manifest = "[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    tree.write("app/Cargo.toml", manifest);
+    tree.write("app/Cargo.toml", &manifest("app"));
     tree.write("top.txt", "top\n");
     tree.write("data/in/a-1.txt", "one\n");
     let main = r#"macro_rules! data { ($name:literal) => { include_str!(concat!("../../data/in/a-", $name)) } }

@@ -86,11 +86,7 @@ mod more_tests {
 
 /// The library with a failing test that compares these.
 fn project(call: &str) -> Tree {
-    let tree = Tree::empty("suspects");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"prices\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("prices");
     tree.write("src/lib.rs", &format!("{LIBRARY}{}", FAILING.replace("CALL", call)));
     tree
 }

@@ -57,11 +57,7 @@ fn churn() {
 fn crowd() {
     const THREADS: u32 = 1100;
     const RINGS: u32 = 1024;
-    let tree = Tree::empty("crowd");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"crowd\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("crowd");
     // A scope does not wait for the very end of its threads, where those without a ring count what they did.
     let thread = "scope.spawn(|| {\n                all.wait();\n                all.wait();\n            })";
     let threads = format!(

@@ -65,9 +65,7 @@ mod tests {
 "#;
 
 fn project() -> Tree {
-    let tree = Tree::empty("values");
-    let manifest = "[package]\nname = \"valued\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    tree.write("Cargo.toml", manifest);
+    let tree = Tree::package("valued");
     tree.write("src/main.rs", MAIN);
     tree
 }

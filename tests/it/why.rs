@@ -32,11 +32,7 @@ mod tests {
 "#;
 
 fn project(library: &str) -> Tree {
-    let tree = Tree::empty("again");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"again\"\nversion = \"0.1.0\"\nedition = \"2021\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("again");
     tree.write("src/lib.rs", library);
     tree
 }

@@ -104,12 +104,16 @@ impl Tree {
         }
     }
 
+    /// A package of this name, without sources. A manifest may go on behind [`manifest`].
+    pub fn package(name: &str) -> Tree {
+        let tree = Tree::empty(name);
+        tree.write("Cargo.toml", &manifest(name));
+        tree
+    }
+
     /// A program of one file.
     pub fn program(name: &str, main: &str) -> Tree {
-        let tree = Tree::empty(name);
-        let manifest =
-            format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n");
-        tree.write("Cargo.toml", &manifest);
+        let tree = Tree::package(name);
         tree.write("src/main.rs", main);
         crate::cargo(tree.path()).args("generate-lockfile --quiet").succeed();
         tree
@@ -169,6 +173,11 @@ impl Tree {
         });
         Fingerprint(contents.collect())
     }
+}
+
+/// The manifest of a package of this name that is a workspace of its own.
+pub fn manifest(name: &str) -> String {
+    format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n")
 }
 
 /// What is in a directory, without build output.

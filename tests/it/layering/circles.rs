@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
 
 use walkdir::WalkDir;
 use xhist_tests::imports::{Arrows, BUILDS};
@@ -15,11 +16,17 @@ pub fn relative(file: &Path) -> &Path {
     file.strip_prefix(repository()).unwrap_or(file)
 }
 
+/// The import graph of each build, read once.
+pub fn builds() -> &'static [(&'static str, Arrows)] {
+    static READ: OnceLock<Vec<(&str, Arrows)>> = OnceLock::new();
+    let read = |name, build| (name, Arrows::read(&sources(name).join("lib.rs"), build));
+    READ.get_or_init(|| BUILDS.iter().map(|(name, build)| read(*name, build)).collect())
+}
+
 pub fn none() {
     let mut wrong = Vec::new();
-    for (name, build) in BUILDS {
-        let arrows = Arrows::read(&sources(name).join("lib.rs"), build);
-        wrong.extend(arrows.circles().iter().map(|circle| shown(&arrows, circle)));
+    for (_, arrows) in builds() {
+        wrong.extend(arrows.circles().iter().map(|circle| shown(arrows, circle)));
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
@@ -40,9 +47,9 @@ fn shown(arrows: &Arrows, circle: &BTreeSet<PathBuf>) -> String {
 
 /// A file that no module declares would have no arrows. Programs and tests are not used by anything.
 pub fn all_files() {
-    let mut seen = BTreeSet::new();
-    for (name, features) in BUILDS {
-        seen.extend(Arrows::read(&sources(name).join("lib.rs"), features).0.into_keys());
+    let mut seen: BTreeSet<&PathBuf> = BTreeSet::new();
+    for (_, arrows) in builds() {
+        seen.extend(arrows.0.keys());
     }
     let is_apart = |file: &Path| {
         let parts: Vec<_> = relative(file).iter().skip(2).collect();

@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-use xhist_tests::imports::{Arrows, BUILDS};
+use xhist_tests::imports::Arrows;
 
-use super::circles::{relative, sources};
+use super::circles::{builds, relative, sources};
 
 /// Floors of a crate, the lowest first. A room is a folder or a file below `src`; a file belongs to its innermost room.
 pub type Floors = &'static [&'static [&'static str]];
@@ -185,9 +185,8 @@ pub fn imports_go_down() {
     let mut all = Vec::new();
     for (name, floors) in FLOORS {
         let mut met = BTreeSet::new();
-        for (_, build) in BUILDS.iter().filter(|(built, _)| built == name) {
-            let arrows = Arrows::read(&sources(name).join("lib.rs"), build);
-            all.extend(wrong(floors, &sources(name), &arrows, &mut met));
+        for (_, arrows) in builds().iter().filter(|(built, _)| built == name) {
+            all.extend(wrong(floors, &sources(name), arrows, &mut met));
         }
         let empty = floors.iter().copied().flatten().filter(|room| !met.contains(*room));
         all.extend(empty.map(|room| format!("{name}: the room {room} is empty")));

@@ -4,10 +4,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use xhist_tests::imports::{Arrows, BUILDS};
+use xhist_tests::imports::BUILDS;
 use xhist_tests::repository;
 
-use super::circles::sources;
+use super::circles::{builds, sources};
 use super::floors::FLOORS;
 
 const PAGE: &str = "docs/design/floors.md";
@@ -51,10 +51,8 @@ fn table(name: &str) -> String {
 }
 
 fn rooms(name: &str) -> Rooms {
-    let source = sources(name);
     let mut rooms = Rooms::new();
-    for (_, build) in BUILDS.iter().filter(|(crate_name, _)| *crate_name == name) {
-        let arrows = Arrows::read(&source.join("lib.rs"), build);
+    for (_, arrows) in builds().iter().filter(|(crate_name, _)| *crate_name == name) {
         for (file, targets) in &arrows.0 {
             let from = room(name, file);
             let targets = targets.keys().map(|target| room(name, target)).filter(|target| *target != from);

@@ -98,11 +98,7 @@ pub fn hostile() {
         "#[test]\nfn obeys() {{\n    let text = String::from(\"{text}\");\n    let long = \"x\".repeat(1 << 20);\n    \
          println!(\"{{text}}{{long}}\");\n    assert!(text == long, \"{{text}} {{long}}\");\n}}\n"
     );
-    let tree = Tree::empty("hostile");
-    tree.write(
-        "Cargo.toml",
-        "[package]\nname = \"hostile\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n",
-    );
+    let tree = Tree::package("hostile");
     std::fs::create_dir_all(tree.join("src")).expect("a directory");
     tree.write("src/lib.rs", &source);
     let answers = calls(

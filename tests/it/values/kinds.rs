@@ -160,9 +160,7 @@ const SHOWN: &[&str] = &[
 
 /// A test program that ran with values.
 fn tested(name: &str, source: &str) -> (Tree, Done) {
-    let tree = Tree::empty(name);
-    let manifest = "[package]\nname = \"valued\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n";
-    tree.write("Cargo.toml", manifest);
+    let tree = Tree::package(name);
     tree.write("src/lib.rs", source);
     let done = cargo(tree.path()).args("xhist test --quiet --values **").done().expect(101);
     (tree, done)
