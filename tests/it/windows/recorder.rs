@@ -191,6 +191,49 @@ fn steps(text: &str, line: u32) -> u64 {
     text.lines().map(count).sum()
 }
 
+/// How often the time without the recorder a loop takes, on both systems with the same compiler.
+pub fn cost() {
+    let tree = Tree::copy_of(&repository().join("tests/fixtures/windows"));
+    let built = |system: &str, word: &str| tree.join(&format!("{system}-{word}"));
+    let ratios = ["linux", "windows"].map(|system| {
+        let programs = ["", "xhist "].map(|word| {
+            let build = format!("{word}build --release --quiet");
+            let (run, place) = match system {
+                "windows" => (windows().cargo(tree.path(), &build), format!("{TARGET}/release/windows.exe")),
+                _ => (native(tree.path(), &build), "release/windows".to_owned()),
+            };
+            run.succeed();
+            let target = if word.is_empty() { "target" } else { "target/xhist/build" };
+            let program = built(system, word.trim());
+            fs::copy(tree.join(target).join(place), &program).expect("copied");
+            program
+        });
+        // They take turns, and the best of each counts.
+        let mut best = [u64::MAX; 2];
+        for _ in 0..7 {
+            for (program, best) in programs.iter().zip(&mut best) {
+                let run = match system {
+                    "windows" => {
+                        windows().wine(Run::new(Need::wine().expect("wine"), tree.path()).arg(program))
+                    }
+                    _ => Run::new(program, tree.path()),
+                };
+                let done = run.args("spin").env("XHIST_FILE", "spin.xhist").succeed();
+                *best = done.stdout.trim().parse::<u64>().expect("nanoseconds").min(*best);
+            }
+        }
+        best[1] as f64 / best[0] as f64
+    });
+    println!("recorded to plain: {:.2} on Linux, {:.2} for Windows", ratios[0], ratios[1]);
+    assert!(ratios[1] < 1.5 * ratios[0], "{ratios:?}");
+}
+
+/// Cargo of the distribution, for this system.
+fn native(directory: &Path, args: &str) -> Run {
+    let run = other_cargo("/usr/bin/cargo", directory).args(args).env("CARGO_NET_OFFLINE", "true");
+    run.env("CARGO", "/usr/bin/cargo").env("RUSTC", "/usr/bin/rustc")
+}
+
 /// Three suites, with tests that fail and tests that panic.
 pub fn suites() {
     for name in ["answer", "panics", "readers"] {
