@@ -107,17 +107,37 @@ pub fn assert_no_shadow_in(program: &Path) {
     assert!(!bytes.windows(needle.len()).any(|window| window == needle), "a path of the shadow tree");
 }
 
+/// Errors and warnings, as text and as JSON: lines and columns are those of the sources without calls.
 fn compiler_error() {
     let (tree, directory) = workspace();
-    tree.replace("ws/app/src/main.rs", "let number: u32 = 7;", "let number: u32 = \"seven\";");
-    let build = |command: &str| {
-        cargo(&directory).args(&format!("{command} --quiet --locked -p app --bin app")).done()
-    };
-    let (plain, ours) = (build("build").expect(101), build("xhist build").expect(101));
-    let line = line_of(&directory.join("app/src/main.rs"), "let number: u32");
-    let shown = format!("--> app/src/main.rs:{line}:");
-    plain.check(plain.stderr.contains(&shown), "plain cargo shows it");
-    ours.check(ours.stderr.contains(&shown), "the user's own path and line");
-    ours.check(ours.stderr.contains("error[E0308]: mismatched types"), "the same error");
-    ours.check(!ours.stderr.contains("xhist/shadow"), "no path of the shadow tree");
+    let main = tree.read("ws/app/src/main.rs");
+    let broken = main.replace("let number: u32 = 7;", "let number: u32 = \"seven\";");
+    let unclean = main.replace("#![deny(warnings)]", "#![warn(warnings)]");
+    let unclean =
+        unclean.replace("let number: u32 = 7;", "let number: u32 = 7; let Other = number; drop(Other);");
+    for (source, code, shown) in [
+        (&broken, 101, "error[E0308]: mismatched types"),
+        (&unclean, 0, "variable `Other` should have a snake case name"),
+    ] {
+        assert_ne!(*source, main);
+        tree.write("ws/app/src/main.rs", source);
+        let build = |command: &str| {
+            let build = |more: &str| format!("{command} --quiet --locked -p app --bin app {more}");
+            [build(""), build("--message-format json")].map(|args| {
+                // Another time of the file: cargo compiles again.
+                tree.write("ws/app/src/main.rs", source);
+                cargo(&directory).args(&args).done().expect(code)
+            })
+        };
+        let (plain, ours) = (build("build"), build("xhist build"));
+        plain[0].check(plain[0].stderr.contains(shown), shown);
+        // What xhist itself has to say comes before it.
+        ours[0].check(ours[0].stderr.ends_with(&plain[0].stderr), &plain[0].stderr);
+        let messages = |done: &Done| -> Vec<serde_json::Value> {
+            let lines = done.stdout.lines().map(|line| serde_json::from_str(line).expect("JSON"));
+            lines.map(|line: serde_json::Value| line["message"].clone()).filter(|it| !it.is_null()).collect()
+        };
+        assert!(!messages(&plain[1]).is_empty());
+        assert_eq!(messages(&ours[1]), messages(&plain[1]));
+    }
 }

@@ -8,6 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use super::rustc_args::without_output;
 use crate::error::Error;
 use crate::facts::sum;
 use crate::names::{FOUND, GENERATED};
@@ -91,24 +92,14 @@ fn needed(
 /// A run of the compiler that only writes the list of the files that it needs. Returns the list.
 pub(super) fn expand(command: &mut Command, args: &[OsString], list: &Path) -> Option<String> {
     std::fs::create_dir_all(list.parent()?).ok()?;
-    let mut kept = Vec::new();
-    let mut words = args.iter();
-    while let Some(word) = words.next() {
-        let text = word.to_string_lossy();
-        if text == "--emit" || text == "--out-dir" {
-            words.next();
-        } else if matches!(text.as_ref(), "-C" | "--codegen") {
-            let value = words.next()?;
-            if !value.to_string_lossy().starts_with("incremental=") {
-                kept.extend([word.clone(), value.clone()]);
-            }
-        } else if !text.starts_with("--emit=") && !text.starts_with("-Cincremental=") {
-            kept.push(word.clone());
-        }
-    }
     let mut emit = OsString::from("--emit=dep-info=");
     emit.push(list);
-    command.args(kept).arg(emit).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command
+        .args(without_output(args))
+        .arg(emit)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null());
     let is_done = command.status().is_ok_and(|status| status.success());
     let text = std::fs::read_to_string(list).ok().filter(|_| is_done);
     let _ = std::fs::remove_file(list);

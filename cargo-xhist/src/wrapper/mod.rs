@@ -8,6 +8,7 @@
 
 pub(crate) mod build_std;
 pub(crate) mod debug_info;
+mod diagnostics;
 mod generated;
 mod program_map;
 mod refusals;
@@ -48,15 +49,14 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     };
     let mut command = compiler();
     let freed = plan.as_ref().map(|plan| plan.freed.clone()).unwrap_or_default();
-    let run = |command: &mut Command| match freed.is_empty() {
-        true => command.status(),
-        false => refusals::run(command, &freed, &Path::new(wrapper).with_file_name(REFUSED)),
+    let run = |command: &mut Command, plain| {
+        diagnostics::run(command, plain, &freed, &Path::new(wrapper).with_file_name(REFUSED))
     };
     let crate_call = plan.and_then(|plan| RustcCall::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
         command.args(&args);
         if !freed.is_empty() && value_of(&args, "--crate-name").is_some() {
-            return run(&mut command).map_or_else(|error| cannot_run(program, &error), exit_code);
+            return run(&mut command, None).map_or_else(|error| cannot_run(program, &error), exit_code);
         }
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
         return cannot_run(program, &command.exec());
@@ -80,7 +80,12 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     };
     let has_copy = copy.is_some();
     command.envs(copy.map(|directory| ("OUT_DIR", directory)));
-    let status = match run(command.args(call.arguments(&args)).envs(variables)) {
+    let checked = wrapper.with_file_name(format!("checked-{}", std::process::id()));
+    let mut plain = compiler();
+    plain.args(call.check(&args, &checked));
+    let status = run(command.args(call.arguments(&args)).envs(variables), Some(plain));
+    let _ = std::fs::remove_file(checked);
+    let status = match status {
         Ok(status) => status,
         Err(error) => return cannot_run(program, &error),
     };
@@ -180,11 +185,25 @@ impl RustcCall {
         if self.plan.has_values {
             result.extend(debug_info::options(args).into_iter().map(OsString::from));
         }
-        if !args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints")) {
-            // A forbidden lint must not fail on inserted calls.
-            result.extend(["--cap-lints".into(), "warn".into()]);
-        }
+        result.extend(cap_lints(args));
         result.extend(self.remaps());
+        result
+    }
+
+    /// The arguments for a check of the user's own sources, which writes this file.
+    fn check(&self, args: &[OsString], written: &Path) -> Vec<OsString> {
+        let with = |option: &str, path: &Path| {
+            let mut option = OsString::from(option);
+            option.push(path);
+            option
+        };
+        let mut result = rustc_args::without_output(args);
+        result.push(with("--emit=metadata=", written));
+        if let Some(kept) = codegen_value(args, "incremental=") {
+            // Apart from what is kept of the shadow, which has the same name.
+            result.push(with("-Cincremental=", &Path::new(&kept).join("checked")));
+        }
+        result.extend(cap_lints(args));
         result
     }
 
@@ -227,6 +246,12 @@ impl RustcCall {
             }
         }
     }
+}
+
+/// A forbidden lint must not fail on inserted calls.
+fn cap_lints(args: &[OsString]) -> impl Iterator<Item = OsString> + use<> {
+    let is_capped = args.iter().any(|arg| arg.to_string_lossy().starts_with("--cap-lints"));
+    ["--cap-lints", "warn"].into_iter().filter(move |_| !is_capped).map(OsString::from)
 }
 
 /// The text of the dependency file with the user's files in front of their shadows.
@@ -277,12 +302,14 @@ fn names_recorder(value: &OsStr) -> bool {
 fn dep_info(args: &[OsString]) -> Option<PathBuf> {
     let directory = value_of(args, "--out-dir")?;
     let name = value_of(args, "--crate-name")?;
-    let codegen = values_of(args, "-C").chain(values_of(args, "--codegen"));
-    let extra = codegen
-        .filter_map(|value| value.to_str()?.strip_prefix("extra-filename=").map(String::from))
-        .last()
-        .unwrap_or_default();
+    let extra = codegen_value(args, "extra-filename=").unwrap_or_default();
     Some(Path::new(&directory).join(format!("{}{extra}.d", name.to_str()?)))
+}
+
+/// The last value of an option of code generation, such as `incremental=`.
+fn codegen_value(args: &[OsString], option: &str) -> Option<String> {
+    let values = values_of(args, "-C").chain(values_of(args, "--codegen"));
+    values.filter_map(|value| value.to_str()?.strip_prefix(option).map(String::from)).last()
 }
 
 /// Cargo writes the arguments to `@file` when there are too many for one command line.

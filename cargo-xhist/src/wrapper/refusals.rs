@@ -1,9 +1,6 @@
 //! Compilers that refuse a call because its function has lost the keyword `const`, or a call in the rules of a macro.
 
 use std::collections::BTreeSet;
-use std::io::{self, BufRead as _, BufReader, Write as _};
-use std::path::Path;
-use std::process::{Command, ExitStatus, Stdio};
 
 use qs_core::inserted::{self, GIVEN, IN_RULES};
 use serde_json::{Value, json};
@@ -11,48 +8,16 @@ use serde_json::{Value, json};
 /// The compiler's code for a call in a const context of a function that is not const.
 const CODE: &str = "E0015";
 
-/// Runs a compiler. When it refuses one of these functions or macros, the name becomes a file in `directory`, and the
-/// compiler's errors are not printed: the build is repeated.
-pub(crate) fn run(
-    command: &mut Command,
-    freed: &BTreeSet<String>,
-    directory: &Path,
-) -> io::Result<ExitStatus> {
-    let mut child = command.stderr(Stdio::piped()).spawn()?;
-    let mut lines = BufReader::new(child.stderr.take().expect("it is piped"));
-    let (mut errors, mut refused) = (Vec::new(), BTreeSet::new());
-    let mut stderr = io::stderr();
-    let mut line = Vec::new();
-    while lines.read_until(b'\n', &mut line)? > 0 {
-        match error(&line) {
-            // Cargo waits for all other lines, such as those that name finished files.
-            None => stderr.write_all(&line)?,
-            Some(error) => {
-                let names = function(&error).map(str::to_owned).into_iter().chain(macros(&error));
-                refused.extend(names.filter(|name| freed.contains(name)));
-                errors.extend_from_slice(&line);
-            }
-        }
-        line.clear();
+/// The functions and macros that a warning or an error of the compiler refuses.
+pub(super) fn refused(diagnostic: &Value) -> Vec<String> {
+    if !["error", "failure-note"].contains(&diagnostic["level"].as_str().unwrap_or_default()) {
+        return Vec::new();
     }
-    if refused.is_empty() {
-        stderr.write_all(&errors)?;
-    } else {
-        std::fs::create_dir_all(directory)?;
-        refused.iter().try_for_each(|name| std::fs::write(directory.join(name), ""))?;
-        writeln!(stderr, "{}", announcement(&reason(&refused)))?;
-    }
-    child.wait()
-}
-
-/// The error in a line of the compiler, or its advice at the end.
-fn error(line: &[u8]) -> Option<Value> {
-    let message: Value = serde_json::from_slice(line).ok()?;
-    ["error", "failure-note"].contains(&message["level"].as_str()?).then_some(message)
+    function(diagnostic).map(str::to_owned).into_iter().chain(macros(diagnostic)).collect()
 }
 
 /// Why the build is repeated.
-fn reason(refused: &BTreeSet<String>) -> String {
+pub(super) fn reason(refused: &BTreeSet<String>) -> String {
     let listed = |is_macro: bool| {
         let names = refused.iter().filter(|name| name.ends_with('!') == is_macro);
         names.map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
@@ -152,13 +117,12 @@ mod tests {
         ] {
             let text = format!("cannot call non-const function `{path}` in constants");
             let line = json!({"message": text, "code": {"code": CODE}, "level": "error"});
-            assert_eq!(function(&line), Some(name), "{path}");
-            assert!(error(line.to_string().as_bytes()).is_some());
+            assert_eq!(refused(&line), [name], "{path}");
+            let warning = json!({"message": text, "code": {"code": CODE}, "level": "warning"});
+            assert_eq!(refused(&warning), [""; 0]);
             let other = json!({"message": text, "code": {"code": "E0001"}, "level": "error"});
             assert_eq!(function(&other), None);
         }
-        assert!(error(b"{\"artifact\":\"/a\",\"emit\":\"link\"}").is_none());
-        assert!(error(b"text").is_none());
     }
 
     #[test]

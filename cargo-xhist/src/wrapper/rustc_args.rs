@@ -14,6 +14,26 @@ pub(crate) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Itera
     })
 }
 
+/// Arguments without those that say what is written and where.
+pub(crate) fn without_output(args: &[OsString]) -> Vec<OsString> {
+    let mut kept = Vec::new();
+    let mut words = args.iter();
+    while let Some(word) = words.next() {
+        let text = word.to_string_lossy();
+        if text == "--emit" || text == "--out-dir" {
+            words.next();
+        } else if matches!(text.as_ref(), "-C" | "--codegen") {
+            let value = words.next();
+            if !value.is_some_and(|value| value.to_string_lossy().starts_with("incremental=")) {
+                kept.extend([word.clone()].into_iter().chain(value.cloned()));
+            }
+        } else if !text.starts_with("--emit=") && !text.starts_with("-Cincremental=") {
+            kept.push(word.clone());
+        }
+    }
+    kept
+}
+
 /// The first value of an option.
 pub(crate) fn value_of(args: &[OsString], option: &str) -> Option<OsString> {
     values_of(args, option).next()
