@@ -46,6 +46,8 @@ const LISTED_TESTS: usize = 40;
 const SUSPECTS: usize = 5;
 /// The same for a program that crashed. No list of suspects follows, so they are not marked.
 const SUSPECTS_OF_CRASH: usize = 10;
+/// Bytes of a ring file of such a program, at most: ranking keeps its statements in memory.
+const RANKED_CRASH: u64 = 16 << 20;
 /// Bytes of the listing of such a program.
 const BYTES_OF_CRASH: usize = 4096;
 /// Processes with a listing: of those that crashed, and of those that one test started.
@@ -233,7 +235,7 @@ fn listing(
                         None => suspects::first_lines(place, SUSPECTS),
                     };
                     listing.started = suspects::started_processes(place);
-                } else if !record.crashes.is_empty() {
+                } else if record.crashes.iter().all(|crash| is_at_most(&crash.file, RANKED_CRASH)) {
                     listing.suspects = suspects::first_lines(place, SUSPECTS_OF_CRASH);
                 }
                 listing.failures(&record, notes)
@@ -263,6 +265,11 @@ struct ListedPart {
     failed_test: Option<usize>,
     is_test: bool,
     suspects: Vec<SuspectLine>,
+}
+
+/// Whether a file is there and has at most this number of bytes.
+fn is_at_most(file: &Path, bytes: u64) -> bool {
+    std::fs::metadata(file).is_ok_and(|metadata| metadata.len() <= bytes)
 }
 
 /// Lines of a text.
