@@ -3,12 +3,13 @@
 
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Listing, Run, Tree, cargo, line_of};
+use xhist_tests::{Case, Listing, Run, Tree, cargo, line_of, report};
 
 pub const CASES: &[Case] = &[
     Case::new("the_answer_names_the_statement_that_set_the_wrong_state_long_ago", answer),
     Case::new("a_history_has_what_ran_first_and_says_how_much_is_overwritten_behind_it", history),
     Case::new("no_call_before_what_is_overwritten_is_open_behind_it", calls),
+    Case::new("runs_without_a_common_point_at_their_ends_are_compared_by_what_ran_first", beginnings),
 ];
 
 /// The scale of the first test is wrong from its first statements on. 580,000 statements later an assertion fails. The rounds of
@@ -141,4 +142,58 @@ fn calls() {
     let at = |text: &str| done.stdout.find(text).unwrap_or(usize::MAX);
     let (set, gap) = (at("Meter::set_scale  "), at("bytes of statements are overwritten"));
     done.check(set < gap && gap < at(roots[1]), "in this order");
+}
+
+/// Two ways that have nothing in common but what decides between them.
+const WAYS: &str = r#"
+fn main() {
+    let way = std::env::args().nth(1).unwrap_or_default();
+    let is_left = chosen(&way);
+    if is_left {
+        left();
+    } else {
+        right();
+    }
+}
+
+fn chosen(way: &str) -> bool {
+    if way.len() > 4 {
+        return false; // too long
+    }
+    way == "left"
+}
+
+fn left() {
+    let mut seed = 1_u32;
+    loop {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if seed >> 31 == 1 {
+            std::hint::black_box(seed);
+        }
+        assert!(seed != 3_783_823_169, "the end");
+    }
+}
+
+fn right() {
+    let mut seed = 2_u32;
+    loop {
+        seed = seed.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        if seed >> 31 == 1 {
+            std::hint::black_box(seed);
+        }
+        assert!(seed != 3_080_844_354, "the end");
+    }
+}
+"#;
+
+fn beginnings() {
+    let tree = Tree::program("beginnings", WAYS);
+    for way in ["left", "right"] {
+        let run = cargo(tree.path()).args("xhist run -q --").arg(way).env("XHIST_SIZE", "64k");
+        run.env("XHIST_FILE", tree.join(&format!("{way}.xhist"))).done().expect(101);
+    }
+    let done = report(tree.path()).args("diff left.xhist right.xhist").done();
+    let at = |mark: &str| format!("src/main.rs:{}", line_of(&tree.join("src/main.rs"), mark));
+    done.check(done.stdout.contains(&at("// too long")), "the first place where they part");
+    done.check(!done.stdout.contains("no common point"), "it is found");
 }

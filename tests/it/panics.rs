@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
     Case::new("an_allocator_that_runs_behind_a_panic_does_not_hide_it", allocator),
     Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
+    Case::new("an_open_statement_has_its_lines_and_that_of_a_frame_further_down", lines),
 ];
 
 fn tree() -> &'static Tree {
@@ -159,4 +160,41 @@ fn named_worker() {
     let done = test("as_it_should");
     let own = place("src/lib.rs", "// not the worker");
     done.check(annotations(&done)[0].contains(&at(&own)), "a panic that the test expects is no cause");
+}
+
+const LINES: &str = r#"
+fn main() {
+    let text = std::env::args().nth(1).unwrap_or_default();
+    let sum = add(
+        1,
+        parsed(&text),
+    ); // end of the call
+    let part = text.split(',').map(|part| {
+        part.trim()
+    }).find(|part| part.len() > 9).expect("one"); // further down
+    println!("{part} {sum}");
+}
+
+fn add(one: u32, other: u32) -> u32 {
+    one + other
+}
+
+fn parsed(text: &str) -> u32 {
+    text.parse()
+        .unwrap() // end of the value
+}
+"#;
+
+fn lines() {
+    let tree = Tree::program("lines", LINES);
+    let line = |mark: &str| line_of(&tree.join("src/main.rs"), mark);
+    let run = |text: &str| cargo(tree.path()).args("xhist run -q --").arg(text).done().expect(101);
+    let done = run("x");
+    for (first, last) in [("let sum", "// end of the call"), ("text.parse()", "// end of the value")] {
+        done.check(done.stderr.contains(&format!("src/main.rs:{}-{} ", line(first), line(last))), first);
+    }
+    let done = run("7");
+    for mark in ["let part", "// further down"] {
+        done.check(listing(&done).contains(&format!("  src/main.rs:{} ", line(mark))), mark);
+    }
 }

@@ -30,6 +30,8 @@ pub struct Options {
     pub answered: Option<SharedAnswer>,
     /// The ring of the thread of a failed test. Code such as an allocator may run behind the panic that ended the test.
     pub failed_test: Option<usize>,
+    /// The answer is that to a test, or to a program that a test started.
+    pub is_test: bool,
     /// Lines of a thread in an answer.
     pub lines: usize,
     /// Lines that an answer shows where they ran last, the most suspicious first.
@@ -110,6 +112,7 @@ impl Default for Options {
             report: None,
             answered: None,
             failed_test: None,
+            is_test: false,
             lines: LINES,
             suspects: Vec::new(),
             keeps_records: false,

@@ -12,6 +12,7 @@
 //! cargo run --release -p xhist-tests --bin panics -- PANIC4R --keep DIR  # what was recorded stays there, and is read again
 //! ```
 
+use std::ops::RangeInclusive;
 use std::panic::catch_unwind;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -214,19 +215,23 @@ fn hunk(text: &str) -> Option<(usize, usize, usize)> {
     Some((first, old, new))
 }
 
-/// Whether this place is one of the fix. The path may have directories in front.
-fn is_fix(fix: &[FixPlace], path: &str, line: usize) -> bool {
+/// Whether these lines have one of the fix. The path may have directories in front.
+fn is_fix(fix: &[FixPlace], path: &str, lines: &RangeInclusive<usize>) -> bool {
     let is_file =
         |file: &str| path.strip_suffix(file).is_some_and(|front| front.is_empty() || front.ends_with('/'));
-    fix.iter().any(|place| place.line.abs_diff(line) <= TOLERANCE && is_file(&place.file))
+    let lines = lines.start().saturating_sub(TOLERANCE)..=lines.end() + TOLERANCE;
+    fix.iter().any(|place| lines.contains(&place.line) && is_file(&place.file))
 }
 
-/// The places in a text: `path.rs:7`, `path.rs:7:9` and `path.rs:7,`.
-fn places(text: &str) -> impl Iterator<Item = (&str, usize)> {
+/// The places in a text: `path.rs:7`, `path.rs:7:9`, `path.rs:7,` and `path.rs:7-9`.
+fn places(text: &str) -> impl Iterator<Item = (&str, RangeInclusive<usize>)> {
     text.split(|mark: char| mark.is_whitespace() || matches!(mark, '(' | ')' | ',')).filter_map(|word| {
         let at = word.find(".rs:")? + 3;
-        let digits = word[at + 1..].split(|mark: char| !mark.is_ascii_digit()).next()?;
-        Some((&word[..at], digits.parse().ok()?))
+        let number = |text: &str| text.split(|mark: char| !mark.is_ascii_digit()).next()?.parse().ok();
+        let behind = &word[at + 1..];
+        let first: usize = number(behind)?;
+        let last = behind.split_once('-').and_then(|(_, last)| number(last));
+        Some((&word[..at], first..=last.unwrap_or(first)))
     })
 }
 
@@ -247,18 +252,18 @@ fn examined(project: &Path, fix: &[FixPlace], keep: Option<&Path>) -> Option<Fou
         !path.contains("/rustc/") && !path.contains("/rustlib/") && !path.contains("registry/src/")
     };
     let mut frames = places(backtrace).filter(|(path, _)| is_own(path));
-    let frame = frames.position(|(path, line)| is_fix(fix, path, line));
+    let frame = frames.position(|(path, lines)| is_fix(fix, path, &lines));
     let suspects = report(tree.path()).args("suspects --format json --limit 1000000").done();
     let suspects: Value = serde_json::from_str(&suspects.stdout).unwrap_or_default();
     let mut suspects = suspects["suspects"].as_array().into_iter().flatten();
     let suspect = suspects.position(|suspect| {
         let (file, line) =
             (suspect["file"].as_str().unwrap_or_default(), suspect["line"].as_u64().unwrap_or(0));
-        is_fix(fix, file, line as usize)
+        is_fix(fix, file, &(line as usize..=line as usize))
     });
     Some(Found {
         frame: frame.map(|index| index + 1),
-        is_printed: places(&printed).any(|(path, line)| is_fix(fix, path, line)),
+        is_printed: places(&printed).any(|(path, lines)| is_fix(fix, path, &lines)),
         suspect: suspect.map(|index| index + 1),
         printed: (printed.len(), printed.lines().count()),
     })
@@ -304,9 +309,12 @@ mod tests {
     fn a_place_is_known_with_directories_in_front() {
         let fix = lines_of(PATCH);
         let found: Vec<_> =
-            places("  at ./x/src/a.rs:12:5\n src/a.rs:9 (at src/ba.rs:11), src/b.rs:11").collect();
-        assert_eq!(found, [("./x/src/a.rs", 12), ("src/a.rs", 9), ("src/ba.rs", 11), ("src/b.rs", 11)]);
-        let are: Vec<_> = found.iter().map(|(path, line)| is_fix(&fix, path, *line)).collect();
-        assert_eq!(are, [true, false, false, false]);
+            places("  at ./x/src/a.rs:12:5\n src/a.rs:9 (at src/ba.rs:11), src/b.rs:11 src/a.rs:7-10")
+                .collect();
+        let lines = [("./x/src/a.rs", 12..=12), ("src/a.rs", 9..=9), ("src/ba.rs", 11..=11)];
+        assert_eq!(found[..3], lines);
+        assert_eq!(found[3..], [("src/b.rs", 11..=11), ("src/a.rs", 7..=10)]);
+        let are: Vec<_> = found.iter().map(|(path, lines)| is_fix(&fix, path, lines)).collect();
+        assert_eq!(are, [true, false, false, false, true]);
     }
 }

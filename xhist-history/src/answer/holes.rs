@@ -1,10 +1,8 @@
 //! Frames of a panic that no row shows: code of the program that runs and is not recorded, and calls that the history does not
 //! show to be open. They are put among the last statements, where they belong.
 
-use std::collections::HashMap;
-use std::path::{Component, Path, PathBuf};
-
 use super::code::{Code, ListedStatement};
+use super::program_files::ProgramFiles;
 use super::view::{Hole, Row, RowKind};
 use crate::model::{CodePlace, Names, PanicPlace};
 
@@ -31,16 +29,17 @@ pub fn add(
     (panic, frames): (&PanicPlace, &[CodePlace]),
     text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
 ) -> usize {
-    let files = Files::of(names);
+    let files = ProgramFiles::of(names);
     let places = if frames.is_empty() { panic.at.as_slice() } else { frames };
-    let frames = places.iter().filter_map(|place| files.frame(place, (code, names), text_of));
+    let frames = places.iter().filter_map(|place| frame(&files, place, (code, names), text_of));
     // Where the calls begin that the frames so far have.
     let mut end = rows.len();
     let mut added: Vec<RowKind> = Vec::new();
     for (number, frame) in frames.enumerate() {
-        let kind = match frame {
+        let (frame, kind) = match frame {
             SeenFrame::Recorded(statement, file, line) => {
-                if let Some(begin) = call_around(&rows[..end], file, line, code) {
+                if let Some((at, begin)) = call_around(&rows[..end], file, line, code) {
+                    rows[at].frame.get_or_insert(line);
                     end = begin;
                     continue;
                 }
@@ -48,20 +47,12 @@ pub fn add(
                 if number >= MOST || call_around(rows, file, line, code).is_some() {
                     continue;
                 }
-                RowKind::Statement(statement)
+                (Some(line), RowKind::Statement(statement))
             }
-            SeenFrame::Hole(hole) => RowKind::NotRecorded(hole),
+            SeenFrame::Hole(hole) => (None, RowKind::NotRecorded(hole)),
         };
         if added.len() < MOST && added.last() != Some(&kind) {
-            let row = Row {
-                depth: 0,
-                times: 1,
-                rank: None,
-                runs: Vec::new(),
-                inside: 0,
-                interrupt: 0,
-                kind: kind.clone(),
-            };
+            let row = Row { frame, ..Row::new(0, 1, kind.clone()) };
             rows.insert(end, row);
             added.push(kind);
         }
@@ -69,8 +60,8 @@ pub fn add(
     added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count()
 }
 
-/// Where the newest call begins that has a statement with this line.
-fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize> {
+/// The newest row whose statement has this line, and where its call begins.
+fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize, usize)> {
     let statement = |row: &Row| match row.kind {
         RowKind::Statement(statement) => Some(statement),
         _ => None,
@@ -89,7 +80,8 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize>
         };
         rows[..at].iter().rposition(|row| !is_inside(row)).map_or(0, |around| around + 1)
     };
-    let mut at = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
+    let found = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
+    let mut at = found;
     // The body of a macro is in the frame of the function that has its call.
     while function(&rows[at]).is_some_and(|function| code.is_macro(function))
         && let Some(caller) = begin(at).checked_sub(1)
@@ -97,74 +89,42 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<usize>
     {
         at = caller;
     }
-    Some(begin(at))
+    Some((found, begin(at)))
 }
 
-/// The files of a program, by the paths that a compiler may name them by.
-struct Files<'n> {
-    root: &'n Path,
-    by_path: HashMap<PathBuf, u16>,
-    /// Directories of packages' sources, up to the last `src` of a path.
-    trees: Vec<PathBuf>,
-}
-
-impl<'n> Files<'n> {
-    fn of(names: &'n Names) -> Files<'n> {
-        let root = Path::new(&names.root);
-        // A path of many lines has several ids; the first one has the statements.
-        let mut by_path = HashMap::new();
-        names.paths().for_each(|(file, path)| {
-            by_path.entry(plain(root, path)).or_insert(file);
-        });
-        let recorded = by_path.iter().filter(|(_, file)| !names.statements(**file).is_empty());
-        let mut trees: Vec<PathBuf> = recorded.filter_map(|(path, _)| tree(path)).collect();
-        trees.sort_unstable();
-        trees.dedup();
-        Files { root, by_path, trees }
-    }
-
-    /// What a line of a frame is; `None` for code of others, and for lines where nothing is known to be missing.
-    fn frame(
-        &self,
-        CodePlace { path, line }: &CodePlace,
-        (code, names): (&Code, &Names),
-        text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
-    ) -> Option<SeenFrame> {
-        let path = plain(self.root, path);
-        let hole = |what: &str, path: &str| {
-            let place = format!("{path}:{line}");
-            Some(SeenFrame::Hole(Hole { what: what.to_owned(), place }))
-        };
-        let Some(file) = self.by_path.get(&path).copied() else {
-            let is_own = tree(&path).is_some_and(|tree| self.trees.binary_search(&tree).is_ok());
-            let shown = path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy();
-            return hole("", &shown).filter(|_| is_own);
-        };
-        let statements = names.described(file).zip(names.statements(file));
-        let around = statements.filter(|(_, span)| span.has_line(*line)).max_by_key(|(_, span)| span.line);
-        let (statement, around) = around.unzip();
-        let skipped = names.skipped(file).filter(|skipped| (skipped.first..=skipped.last).contains(line));
-        let skipped = skipped.max_by_key(|skipped| skipped.first);
-        // The line of a statement is shown, but not the others of a macro's call.
-        let is_inside = skipped.is_some_and(|skipped| match around {
-            None => true,
-            Some(span) if span.line == skipped.first => *line > span.line && skipped.last <= span.end_line,
-            Some(span) => span.line < skipped.first,
-        });
-        match (skipped, around) {
-            (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
-            (_, Some(span)) => {
-                let recorded = statement.and_then(|statement| statement.numbered);
-                let unknown = ListedStatement::Unknown { file, line: span.line };
-                let statement = recorded.map_or(unknown, |recorded| code.find(names, recorded, None));
-                Some(SeenFrame::Recorded(statement, file, *line))
-            }
-            // Other lines without a statement end a scope, or are those of attributes: a test's harness calls it at its signature.
-            _ if is_derived(*line, &mut |line| text_of(file, line)) => {
-                hole("derived code", code.path_of(file))
-            }
-            _ => None,
+/// What a line of a frame is; `None` for code of others, and for lines where nothing is known to be missing.
+fn frame(
+    files: &ProgramFiles<'_>,
+    CodePlace { path, line }: &CodePlace,
+    (code, names): (&Code, &Names),
+    text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
+) -> Option<SeenFrame> {
+    let hole = |what: &str, path: &str| {
+        let place = format!("{path}:{line}");
+        Some(SeenFrame::Hole(Hole { what: what.to_owned(), place }))
+    };
+    let Some(file) = files.file(path) else {
+        return files.unknown_own(path).and_then(|path| hole("", &path));
+    };
+    let around = files.statement_in(file, *line);
+    let skipped = names.skipped(file).filter(|skipped| (skipped.first..=skipped.last).contains(line));
+    let skipped = skipped.max_by_key(|skipped| skipped.first);
+    // The line of a statement is shown, but not the others of a macro's call.
+    let is_inside = skipped.is_some_and(|skipped| match around.map(|around| around.span) {
+        None => true,
+        Some(span) if span.line == skipped.first => *line > span.line && skipped.last <= span.end_line,
+        Some(span) => span.line < skipped.first,
+    });
+    match (skipped, around) {
+        (Some(skipped), _) if is_inside => hole(skipped.what, code.path_of(file)),
+        (_, Some(around)) => {
+            let unknown = ListedStatement::Unknown { file, line: around.span.line };
+            let statement = around.recorded.map_or(unknown, |recorded| code.find(names, recorded, None));
+            Some(SeenFrame::Recorded(statement, file, *line))
         }
+        // Other lines without a statement end a scope, or are those of attributes: a test's harness calls it at its signature.
+        _ if is_derived(*line, &mut |line| text_of(file, line)) => hole("derived code", code.path_of(file)),
+        _ => None,
     }
 }
 
@@ -175,24 +135,6 @@ fn is_derived(line: u32, text_of: &mut dyn FnMut(u32) -> Option<String>) -> bool
     // The line itself may end the item.
     let mut item = before.enumerate().take_while(|(above, text)| *above == 0 || !is_other(text));
     item.any(|(_, text)| text.trim_start().starts_with("#[derive("))
-}
-
-/// An absolute path without `.` and `..`.
-fn plain(root: &Path, path: impl AsRef<Path>) -> PathBuf {
-    let mut plain = PathBuf::new();
-    for part in root.join(path).components() {
-        match part {
-            Component::CurDir => {}
-            Component::ParentDir => drop(plain.pop()),
-            part => plain.push(part),
-        }
-    }
-    plain
-}
-
-/// The directory of the sources of a file's package.
-fn tree(path: &Path) -> Option<PathBuf> {
-    path.ancestors().skip(1).find(|dir| dir.ends_with("src")).map(Path::to_owned)
 }
 
 #[cfg(test)]
@@ -229,7 +171,7 @@ mod tests {
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
         lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[] });
+        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[], is_test: false });
         let place = |(path, line): &(&str, u32)| CodePlace { path: (*path).to_owned(), line: *line };
         let panic = PanicPlace { at: at.as_ref().map(place), ..PanicPlace::default() };
         let frames: Vec<CodePlace> = frames.iter().map(place).collect();
@@ -258,6 +200,20 @@ mod tests {
         assert_eq!(shown(None, &many, ""), all, "the innermost ones only");
         // The place of the message says no more than the frames.
         assert_eq!(shown(Some(("src/a.rs", 22)), &frames, ""), all);
+    }
+
+    #[test]
+    fn a_row_has_the_line_that_a_frame_names() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+        let wanted = Wanted { lines: 20, suspects: &[], is_test: false };
+        let mut rows = view::rows(&activations, &code, wanted);
+        let frames = [41, 12].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
+        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
+        let lines: Vec<_> = rows.iter().map(|row| row.frame).collect();
+        assert_eq!(lines, [None, None, None, Some(12), Some(41)]);
     }
 
     #[test]

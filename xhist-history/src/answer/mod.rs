@@ -4,6 +4,7 @@
 mod activations;
 mod code;
 mod holes;
+mod program_files;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -11,5 +12,6 @@ mod view;
 
 pub use code::{Code, ListedStatement};
 pub use holes::add as add_holes;
+pub use program_files::{FrameStatement, ProgramFiles};
 pub use tail::{Ending, Shown, Tail, ThreadEnd};
 pub use view::{Hole, Row, RowKind, Wanted};

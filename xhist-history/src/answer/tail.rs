@@ -8,9 +8,10 @@ use qs_core::record::value::RecordedValue;
 
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
+use super::program_files::comes_from;
 use super::view::{self, Row, RowKind, Wanted};
 use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
-use crate::model::{CodePlace, Gap, Item, Names, PanicPlace, What};
+use crate::model::{Gap, Item, Names, PanicPlace, What};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;
@@ -206,7 +207,7 @@ impl Tail {
         let newest = before.next()?;
         let place = self.panic_at(at).and_then(|panic| panic.at.as_ref());
         let is_it = |statement: &ListedStatement| {
-            place.is_some_and(|place| comes_from(place, *statement, (code, names)))
+            place.is_some_and(|place| comes_from(place, code.place(*statement), names))
         };
         // Making the message may have run code of the program, such as its allocator.
         let mut searched = std::iter::once(newest).chain(before).take(MOST_SEARCHED);
@@ -229,7 +230,8 @@ impl Tail {
     ) -> Shown {
         let (mut activations, values) = self.replay(0..ending.cut, (code, names));
         let place = self.panic(ending).and_then(|panic| panic.at.as_ref());
-        let has_panicked = |statement| place.is_some_and(|place| comes_from(place, statement, (code, names)));
+        let has_panicked =
+            |statement| place.is_some_and(|place| comes_from(place, code.place(statement), names));
         let formatted = match ending.end {
             // What panicked itself is not what made the text of a message.
             ThreadEnd::Panic if activations.formats_at(&has_panicked) => 0,
@@ -280,14 +282,6 @@ impl Shown {
             _ => None,
         })
     }
-}
-
-/// Whether a panic came from this statement.
-fn comes_from(place: &CodePlace, statement: ListedStatement, (code, names): (&Code, &Names)) -> bool {
-    let (file, span) = code.place(statement);
-    // A statement that the map does not know has no last line.
-    let lines = span.line..=span.end_line.max(span.line);
-    names.path(file).is_some_and(|path| place.is_in(path, &lines))
 }
 
 /// How a thread ends with this entry, if it does.

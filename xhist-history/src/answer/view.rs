@@ -55,6 +55,8 @@ pub struct Wanted<'w> {
     pub lines: usize,
     /// Lines to show where they ran last, the most suspicious first.
     pub suspects: &'w [SuspectLine],
+    /// It is a test: the statements of the outermost open call are an outline, and the suspects are marked.
+    pub is_test: bool,
 }
 
 /// A line of an answer.
@@ -72,8 +74,17 @@ pub struct Row {
     pub inside: u64,
     /// The interrupt that began with it; 0 for none.
     pub interrupt: u16,
+    /// The line of it that a frame of the panic names.
+    pub frame: Option<u32>,
     /// What it shows.
     pub kind: RowKind,
+}
+
+impl Row {
+    /// A line with nothing beside it.
+    pub fn new(depth: usize, times: u64, kind: RowKind) -> Row {
+        Row { depth, times, rank: None, runs: Vec::new(), inside: 0, interrupt: 0, frame: None, kind }
+    }
 }
 
 /// What a line shows.
@@ -120,7 +131,7 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     let outline = activations.open().first().filter(|call| {
         let is_own = |function| code.package(function).is_none();
         // Without suspects the room is for what ran last, whatever called it.
-        !wanted.suspects.is_empty() && call.function.is_some_and(is_own)
+        wanted.is_test && !wanted.suspects.is_empty() && call.function.is_some_and(is_own)
     });
     let mut view = View {
         outline: outline.map(|call| call.id),
@@ -534,7 +545,7 @@ impl View<'_> {
     }
 
     fn rank(&self, place: (u16, u32)) -> Option<usize> {
-        let mut suspects = self.wanted.suspects.iter();
+        let mut suspects = self.wanted.suspects.iter().filter(|_| self.wanted.is_test);
         suspects.find(|suspect| (suspect.file, suspect.line) == place).map(|suspect| suspect.rank)
     }
 
@@ -559,7 +570,7 @@ impl View<'_> {
 
 impl Drawn {
     fn push(&mut self, depth: usize, times: u64, kind: RowKind) {
-        self.rows.push(Row { depth, times, rank: None, runs: Vec::new(), inside: 0, interrupt: 0, kind });
+        self.rows.push(Row::new(depth, times, kind));
     }
 
     /// The lines of a call begin at this row.

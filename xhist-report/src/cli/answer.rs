@@ -44,6 +44,12 @@ const BYTES_ABOVE_SUSPECTS: usize = 2400;
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
 const SUSPECTS: usize = 5;
+/// The same for a program that crashed. No list of suspects follows, so they are not marked.
+const SUSPECTS_OF_CRASH: usize = 10;
+/// Bytes of a ring file of such a program, at most: ranking keeps its statements in memory.
+const RANKED_CRASH: u64 = 16 << 20;
+/// Bytes of the listing of such a program.
+const BYTES_OF_CRASH: usize = 4096;
 /// Processes with a listing: of those that crashed, and of those that one test started.
 const LISTED_CRASHES: usize = 3;
 const LISTED_STARTED: usize = 1;
@@ -229,6 +235,8 @@ fn listing(
                         None => suspects::first_lines(place, SUSPECTS),
                     };
                     listing.started = suspects::started_processes(place);
+                } else if record.crashes.iter().all(|crash| is_at_most(&crash.file, RANKED_CRASH)) {
+                    listing.suspects = suspects::first_lines(place, SUSPECTS_OF_CRASH);
                 }
                 listing.failures(&record, notes)
             }
@@ -255,7 +263,13 @@ struct ListedPart {
     /// Only these rings; without any, all.
     rings: Vec<usize>,
     failed_test: Option<usize>,
+    is_test: bool,
     suspects: Vec<SuspectLine>,
+}
+
+/// Whether a file is there and has at most this number of bytes.
+fn is_at_most(file: &Path, bytes: u64) -> bool {
+    std::fs::metadata(file).is_ok_and(|metadata| metadata.len() <= bytes)
 }
 
 /// Lines of a text.
@@ -384,9 +398,9 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            let part = ListedPart { lines, rings, failed_test: test.ring, suspects };
+            let part = ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects };
             let threads = match self.lines.is_none() && !self.suspects.is_empty() {
-                true => self.short_report(file, part, notes)?,
+                true => self.short_report(file, part, BYTES_ABOVE_SUSPECTS, notes)?,
                 false => self.report(file, part, notes)?,
             };
             failure = failure.at_end_of(threads);
@@ -433,7 +447,7 @@ impl Listing {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
             let suspects = self.suspects.clone();
-            let part = ListedPart { lines, rings: Vec::new(), failed_test: None, suspects };
+            let part = ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: true, suspects };
             let threads = self.report(&process.file, part, notes)?;
             let failure = AnsweredFailure {
                 kind: "process",
@@ -464,12 +478,13 @@ impl Listing {
             how: how.into_owned(),
             ..AnsweredFailure::default()
         };
-        self.ends_of(&crash.file, failure, notes)
+        self.ends_of(&crash.file, failure, self.suspects.clone(), notes)
     }
 
     fn file(&mut self, file: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {
         let name = visible(&file.display().to_string()).into_owned();
-        self.ends_of(file, AnsweredFailure { kind: "file", name, ..AnsweredFailure::default() }, notes)
+        let failure = AnsweredFailure { kind: "file", name, ..AnsweredFailure::default() };
+        self.ends_of(file, failure, Vec::new(), notes)
     }
 
     /// The ends of all threads in a file.
@@ -477,11 +492,25 @@ impl Listing {
         &mut self,
         file: &Path,
         failure: AnsweredFailure,
+        suspects: Vec<SuspectLine>,
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        let part = ListedPart { lines, rings: Vec::new(), failed_test: None, suspects: Vec::new() };
-        let threads = self.report(file, part, notes)?;
+        let plain =
+            ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: false, suspects: Vec::new() };
+        let from = self.out.len();
+        let mut threads = self.report(file, plain.clone(), notes)?;
+        if self.lines.is_none() && !suspects.is_empty() {
+            // Suspects take the room of other lines, and no more than that.
+            let most = (self.out.len() - from).min(BYTES_OF_CRASH);
+            self.take_back(from);
+            let (mut nowhere, part) = (io::sink(), ListedPart { suspects, ..plain.clone() });
+            threads = self.short_report(file, part, most, &mut Notes::new(&mut nowhere))?;
+            if self.out.len() - from > most {
+                self.take_back(from);
+                threads = self.short_report(file, plain, most, &mut Notes::new(&mut nowhere))?;
+            }
+        }
         let history = Some(self.whole(file));
         self.failures.push(AnsweredFailure { history, ..failure }.at_end_of(threads));
         Ok(())
@@ -499,19 +528,25 @@ impl Listing {
         self.out.push(b'\n');
     }
 
-    /// A report of a few bytes: of long lines there are fewer.
+    /// Removes the newest listing, which begins here.
+    fn take_back(&mut self, from: usize) {
+        self.out.truncate(from);
+        self.listings.pop();
+    }
+
+    /// A report of at most this number of bytes: of long lines there are fewer.
     fn short_report(
         &mut self,
         file: &Path,
         mut part: ListedPart,
+        most: usize,
         notes: &mut Notes<'_>,
     ) -> Result<Vec<AnsweredThread>, source::SourceError> {
         let (mut nowhere, from) = (io::sink(), self.out.len());
         let mut threads = self.report(file, part.clone(), notes)?;
-        while self.out.len() - from > BYTES_ABOVE_SUSPECTS && part.lines > FEWEST_LINES {
+        while self.out.len() - from > most && part.lines > FEWEST_LINES {
             part.lines -= 2;
-            self.out.truncate(from);
-            self.listings.pop();
+            self.take_back(from);
             threads = self.report(file, part.clone(), &mut Notes::new(&mut nowhere))?;
         }
         Ok(threads)
@@ -533,6 +568,7 @@ impl Listing {
             lines: part.lines,
             suspects: part.suspects,
             failed_test: part.failed_test,
+            is_test: part.is_test,
             ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));

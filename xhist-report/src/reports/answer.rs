@@ -8,13 +8,15 @@ use std::path::PathBuf;
 use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
-    Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
+    MOST_TEXT, Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
 };
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
 use crate::options::Options;
-use xhist_history::answer::{Code, Ending, ListedStatement, Tail, ThreadEnd, Wanted, add_holes};
+use xhist_history::answer::{
+    Code, Ending, ListedStatement, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
+};
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
@@ -34,6 +36,8 @@ const NAMED: usize = 10;
 const TEXT_LINES: u32 = 30;
 /// Characters of the first line that need no more to be understood.
 const LONG_ENOUGH: usize = 60;
+/// Lines of an open statement that are always shown.
+const SHORT: usize = 3;
 
 /// Shows the end of threads.
 pub struct AnswerReport<'o> {
@@ -180,7 +184,7 @@ impl<'o> AnswerReport<'o> {
         let hash = ring.map_hash;
         let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
         let suspects: Vec<SuspectLine> = suspects.copied().collect();
-        let mut wanted = Wanted { lines: self.lines, suspects: &suspects };
+        let mut wanted = Wanted { lines: self.lines, suspects: &suspects, is_test: self.options.is_test };
         let panic = tail.panic(ending).filter(|_| !is_behind);
         let frames = panic.map(|panic| (panic, frames(ring, panic, context.options)));
         let mut draw = |wanted: Wanted<'_>| {
@@ -194,6 +198,7 @@ impl<'o> AnswerReport<'o> {
                 let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
                 add_holes(&mut shown.rows, (code, names), (panic, frames), &mut text_of)
             });
+            let added = added + add_lines(&mut shown.rows, code, &mut sources);
             (shown, added)
         };
         let (mut shown, added) = draw(wanted);
@@ -347,6 +352,46 @@ fn at_their_statements(
     moved
 }
 
+/// Puts the line that a frame names behind an open statement that has it further down, and returns the number of those lines.
+fn add_lines(rows: &mut Vec<Row>, code: &Code, sources: &mut RingSources<'_, '_>) -> usize {
+    let before = rows.len();
+    for at in (0..before).rev() {
+        let (RowKind::Statement(statement), Some(line)) = (&rows[at].kind, rows[at].frame) else { continue };
+        let (file, _) = code.place(*statement);
+        if sources.text(code, *statement, true).is_some_and(|(_, last)| last < line) {
+            let kind = RowKind::Statement(ListedStatement::Unknown { file, line });
+            rows.insert(at + 1, Row::new(rows[at].depth, 1, kind));
+        }
+    }
+    rows.len() - before
+}
+
+/// The first lines of a statement as one line, up to the block that it opens, and the number of the last one. `is_open`: all of
+/// a few lines, or those that there is room for.
+fn in_one_line(whole: &str, is_open: bool) -> (String, u32) {
+    // A comment at the end of a line would hide the next line.
+    let whole = if whole.contains('\n') { without_comments(whole) } else { whole.to_owned() };
+    let lines: Vec<&str> = whole.lines().map(str::trim).collect();
+    let head = lines.iter().position(|line| line.ends_with('{')).map_or(lines.len(), |last| last + 1);
+    let is_short = is_open && head <= SHORT;
+    let (mut text, mut last) = (String::new(), 1);
+    for (number, line) in (1..).zip(&lines[..head]).filter(|(_, line)| !line.is_empty()) {
+        let is_full = match is_open {
+            true => text.chars().count() + line.chars().count() >= MOST_TEXT,
+            false => text.chars().count() > LONG_ENOUGH,
+        };
+        if is_full && !text.is_empty() && !is_short {
+            break;
+        }
+        if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
+            text.push(' ');
+        }
+        text.push_str(line);
+        last = number;
+    }
+    (text, last)
+}
+
 /// The texts and files of the statements in a ring.
 struct RingSources<'s, 'n> {
     text: &'s mut SourceText,
@@ -377,21 +422,11 @@ impl RingSources<'_, '_> {
 }
 
 impl Sources for RingSources<'_, '_> {
-    fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
+    fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)> {
         let whole = self.whole(code, statement)?;
-        let mut text = String::new();
-        // A comment at the end of a line would hide the next line.
-        let whole = if whole.contains('\n') { without_comments(&whole) } else { whole };
-        for line in whole.lines().map(str::trim).filter(|line| !line.is_empty()) {
-            if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
-                text.push(' ');
-            }
-            text.push_str(line);
-            if text.ends_with('{') || text.chars().count() > LONG_ENOUGH {
-                break;
-            }
-        }
-        Some(text)
+        let first = code.place(statement).1.line;
+        let (text, lines) = in_one_line(&whole, is_open);
+        Some((text, first + lines - 1))
     }
 
     fn values(&mut self, runs: &[u64]) -> String {
@@ -437,4 +472,22 @@ fn rank_of(ring: &Ring) -> u32 {
 
 fn is_main(ring: &Ring) -> bool {
     ring.tid != 0 && ring.tid == ring.pid
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn open_statements_have_all_of_a_few_lines_or_those_that_there_is_room_for() {
+        let call =
+            "match search(\n    &self.reverse, // a comment\n    text.len(),\n) {\n    Some(_) => 1,\n}";
+        let whole = "match search(&self.reverse, text.len(),) {";
+        assert_eq!(in_one_line(call, false), (whole.to_owned(), 4));
+        assert_eq!(in_one_line(call, true), (whole.to_owned(), 4));
+        let long = |lines: usize| vec!["x".repeat(MOST_TEXT / 2 + 8); lines].join("\n");
+        let last = |lines, is_open| in_one_line(&long(lines), is_open).1;
+        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, true)), [1, 2, 3, 1]);
+        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, false)), [1, 1, 1, 1]);
+    }
 }

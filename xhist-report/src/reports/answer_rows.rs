@@ -23,12 +23,13 @@ const MOST_REENTRIES: usize = 3;
 /// Deepest indentation, in calls.
 const MOST_DEPTH: usize = 8;
 /// Characters of a source text.
-const MOST_TEXT: usize = 110;
+pub const MOST_TEXT: usize = 110;
 
 /// What the lines show besides their statements.
 pub trait Sources {
-    /// The source text of a statement, in one line.
-    fn text(&mut self, code: &Code, statement: ListedStatement) -> Option<String>;
+    /// The source text of a statement in one line, and the last line of the source that is in there. `is_open`: a frame of the
+    /// panic is at it.
+    fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)>;
     /// The values behind statements that ran at these times; empty without any.
     fn values(&mut self, runs: &[u64]) -> String;
     /// The file that it is in.
@@ -240,9 +241,13 @@ impl Cells {
         Ok(match &row.kind {
             RowKind::Statement(statement) => {
                 let line = code.place(*statement).1.line;
-                let place = code.shown_place(*statement);
+                let mut place = code.shown_place(*statement);
+                let text = sources.text(code, *statement, row.frame.is_some());
+                let (text, last) = text.unwrap_or((String::new(), line));
+                if row.frame.is_some() && last > line {
+                    place = format!("{place}-{last}");
+                }
                 let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
-                let text = sources.text(code, *statement).unwrap_or_default();
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
                 let values = sources.values(&row.runs);
                 let inside = match row.inside {

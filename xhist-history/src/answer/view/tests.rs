@@ -24,7 +24,7 @@ fn recursive(rounds: usize, lines: usize) -> Vec<String> {
         RowKind::Open(calls, _) => format!("{calls} open"),
         other => format!("{other:?}"),
     };
-    rows(&activations, &code, Wanted { lines, suspects: &[] }).iter().map(shown).collect()
+    rows(&activations, &code, Wanted { lines, suspects: &[], is_test: false }).iter().map(shown).collect()
 }
 
 #[test]
@@ -69,7 +69,10 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
         RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
         other => format!("{other:?}"),
     };
-    rows(&activations, &code, Wanted { lines, suspects: &suspects }).iter().map(shown).collect()
+    rows(&activations, &code, Wanted { lines, suspects: &suspects, is_test: true })
+        .iter()
+        .map(shown)
+        .collect()
 }
 
 #[test]

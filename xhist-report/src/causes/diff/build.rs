@@ -167,9 +167,21 @@ impl<'s, T: TextOrder> ShapeBuilder<'s, T> {
         }
     }
 
-    /// Something is missing here: what follows is a history that began earlier. Counts stay.
-    pub fn restart(&mut self) {
+    /// Something is missing here: what follows is a history that began earlier. Counts stay. Returns the shape of what ran so
+    /// far.
+    pub fn restart(&mut self) -> ShapeId {
+        self.end(HistoryEnd::Cut);
+        let outside = self.outside();
         self.stack = vec![Running::new(OUTSIDE, true)];
+        outside.end(self.shapes)
+    }
+
+    /// Ends what runs, up to the code outside.
+    fn outside(&mut self) -> Running {
+        while self.stack.len() > 1 {
+            self.leave();
+        }
+        self.stack.remove(0)
     }
 
     /// The number of bodies that run.
@@ -180,10 +192,7 @@ impl<'s, T: TextOrder> ShapeBuilder<'s, T> {
 
     /// The shape of all that ran.
     pub fn finish(mut self) -> Built {
-        while self.stack.len() > 1 {
-            self.leave();
-        }
-        let outside = self.stack.remove(0);
+        let outside = self.outside();
         let before_panic = self.failure.map_or(self.order.len(), |failure| failure.known);
         let distance = |(site, runs): (&StatementId, &StatementRuns)| {
             let at = self.failure?.at;

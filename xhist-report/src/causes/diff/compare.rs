@@ -2,12 +2,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::align::{Parting, Side};
+use super::align::{Next, Parting, Side, Then};
 use super::cut::{Alignment, align};
 use super::error::DiffError;
 use super::history::{HistoryReader, ThreadHistory};
 use super::program::ComparedProgram;
-use super::shape::Shapes;
+use super::shape::{HistoryEnd, Shapes};
 use super::sides::{SideRings, SideThread, pairs};
 use super::values::ValueDifference;
 use xhist_history::calls::StatementId;
@@ -133,7 +133,10 @@ pub fn compare(
             match align(shapes, history.0.built.root, history.1.built.root, is_chosen) {
                 Alignment::Same => (Vec::new(), false),
                 Alignment::Parts(partings) => (partings, false),
-                Alignment::Apart => (Vec::new(), true),
+                Alignment::Apart => match by_beginnings(shapes, (&history.0, &history.1), is_chosen) {
+                    partings if partings.is_empty() => (partings, true),
+                    partings => (partings, false),
+                },
             };
         partings.sort_by_key(|parting| program.role(parting));
         threads.push(ThreadPair {
@@ -179,6 +182,26 @@ pub fn compare(
         counts,
         values: Vec::new(),
     })
+}
+
+/// Where two histories part in what ran first, if what ran last has no point in common. A prologue ends anywhere, so its end is
+/// no parting.
+fn by_beginnings(
+    shapes: &Shapes,
+    (good, bad): (&ThreadHistory, &ThreadHistory),
+    is_chosen: bool,
+) -> Vec<Parting> {
+    // Without a prologue, all has been aligned.
+    let has_prologue = good.prologue.is_some() || bad.prologue.is_some();
+    let (Some(good), Some(bad), true) = (good.beginning(), bad.beginning(), has_prologue) else {
+        return Vec::new();
+    };
+    let Alignment::Parts(mut partings) = align(shapes, good, bad, is_chosen) else { return Vec::new() };
+    let is_end = |next: &Next| next.then == Some(Then::Ends(HistoryEnd::Cut));
+    partings.retain(|parting| !is_end(&parting.good) && !is_end(&parting.bad));
+    // Behind the first place the prologues say less: one of them ends earlier.
+    partings.truncate(1);
+    partings
 }
 
 /// What `ran` has and `other` has not. `executed`: all that the program of `other` ever ran, if that is known.

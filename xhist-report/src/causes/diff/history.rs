@@ -6,7 +6,7 @@ use qs_core::record::Statement;
 
 use super::build::{Built, ShapeBuilder};
 use super::program::ComparedProgram;
-use super::shape::{HistoryEnd, Shapes};
+use super::shape::{HistoryEnd, ShapeId, Shapes};
 use xhist_history::calls::{CallStack, Handler, StatementId, ThreadEntry};
 use xhist_history::model::{Gap, Item};
 
@@ -29,8 +29,10 @@ pub struct Limits {
 /// The history of a thread.
 #[derive(Debug)]
 pub struct ThreadHistory {
-    /// Its shape.
+    /// Its shape, of what is behind the newest gap.
     pub built: Built,
+    /// The shape of what ran from its beginning to the first gap, if it has both.
+    pub prologue: Option<ShapeId>,
     /// It began earlier.
     pub is_cut: bool,
     /// More may have run than is in it.
@@ -53,6 +55,7 @@ pub struct HistoryReader<'s> {
     /// The newest recorded statements of the thread and of each handler.
     newest: HashMap<Handler, VecDeque<StatementId>>,
     limits: Limits,
+    prologue: Option<ShapeId>,
     statements: u64,
     /// Repeated statements that may still be given again.
     replays: u64,
@@ -70,6 +73,7 @@ impl<'s> HistoryReader<'s> {
             stack: CallStack::new(&program.structure),
             newest: HashMap::new(),
             limits,
+            prologue: None,
             statements: 0,
             replays: WINDOW as u64,
             unknown: 0,
@@ -85,10 +89,11 @@ impl<'s> HistoryReader<'s> {
             self.gap.add(gap.clone());
             // Which bodies were left meanwhile is not known.
             if item.is_some() && !handler.is_any() {
-                self.limits.is_cut = true;
+                let had_beginning = !std::mem::replace(&mut self.limits.is_cut, true);
                 self.newest.clear();
                 self.stack = CallStack::new(&self.program.structure);
-                self.builder.restart();
+                let before = self.builder.restart();
+                self.prologue = self.prologue.or(had_beginning.then_some(before));
             }
         }
         let Some(entry) = item.map(|item| ThreadEntry::of(&item.what)) else { return };
@@ -170,10 +175,18 @@ impl<'s> HistoryReader<'s> {
         if self.limits.is_killed {
             self.builder.end(HistoryEnd::Cut);
         }
-        let HistoryReader { builder, limits, statements, unknown, uncertain, gap, .. } = self;
+        let HistoryReader { builder, limits, prologue, statements, unknown, uncertain, gap, .. } = self;
         let Limits { is_cut, misses_handlers, .. } = limits;
         let is_partial = is_cut || misses_handlers || !gap.is_empty();
-        ThreadHistory { built: builder.finish(), is_cut, is_partial, statements, unknown, uncertain, gap }
+        let built = builder.finish();
+        ThreadHistory { built, prologue, is_cut, is_partial, statements, unknown, uncertain, gap }
+    }
+}
+
+impl ThreadHistory {
+    /// The shape of what ran from its beginning on.
+    pub fn beginning(&self) -> Option<ShapeId> {
+        self.prologue.or((!self.is_cut).then_some(self.built.root))
     }
 }
 

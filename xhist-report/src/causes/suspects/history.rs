@@ -1,6 +1,7 @@
 //! The history of a failed test: the order of its sites up to the panic, and the calls that were open there.
 
 use std::collections::{HashMap, HashSet};
+use std::path::Path;
 use std::sync::Arc;
 
 use qs_core::map::BodyKind;
@@ -10,10 +11,13 @@ use qs_core::ring::Status;
 
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
+use xhist_history::answer::ProgramFiles;
 use xhist_history::calls::{Activation, CallStack, Handler, Structure, ThreadEntry};
 use xhist_history::events::{read_items, with_lanes};
-use xhist_history::model::{CodePlace, Gap, Item, Names, What};
+use xhist_history::model::{CodePlace, Gap, Item, Names, PanicPlace, What};
 use xhist_history::ring::{Placed, RingSnapshot};
+use xhist_history::values::frames;
+use xhist_history::{ProgramPlaces, ReadOptions};
 
 /// How far before the failure a site ran last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -39,6 +43,10 @@ pub struct FailureHistory {
     pub called: Vec<u32>,
     /// The sites at which the open calls are, innermost first.
     pub open: Vec<u32>,
+    /// The sites at which the newest calls of the innermost open one ended, innermost first.
+    pub returned: Vec<u32>,
+    /// The sites that made what the failed statement names, the nearest first.
+    pub makers: Vec<u32>,
     /// The sites that formatted the message of the panic and did nothing before; they are not in the order.
     pub message: SiteSet,
     /// Whether the ring still has the first statement.
@@ -47,6 +55,8 @@ pub struct FailureHistory {
     pub has_panic: bool,
     /// The site that the panic came from, if it is one of the program.
     pub panic_site: Option<u32>,
+    /// The line of it that the message of the panic names.
+    pub panic_line: Option<u32>,
     /// Whether its last statement fails if another thread panicked, as `join` does.
     pub passes_on: bool,
     /// Values behind the last execution of each site that has any.
@@ -55,9 +65,10 @@ pub struct FailureHistory {
 
 impl FailureHistory {
     /// Reads the ring of a thread and those of its handlers up to the panic that ended it, without what formatted the message
-    /// of the panic. `is_test`: the thread is that of a failed test, which may have run code such as an allocator behind it.
+    /// of the panic. `file`: the ring file. `is_test`: the thread is that of a failed test, which may have run code such as an
+    /// allocator behind it.
     pub fn read(
-        rings: &[Placed],
+        (file, rings): (&Path, &[Placed]),
         image: &[u8],
         (thread, is_test): (&Placed, bool),
         code: &TestedCode<'_>,
@@ -72,13 +83,14 @@ impl FailureHistory {
             is_whole &= Gap { torn: false, ..gap.clone() }.is_empty();
             let handler = item.map_or(Handler::default(), Handler::of);
             if let Some(Item { what: What::Panic(_, place), .. }) = item {
-                history.panic_place = place.at.clone();
+                history.panic_place = (**place).clone();
             }
             ThreadEntry::all(gap, item).for_each(|entry| history.take(handler, entry));
             history.values(item.map_or(&[], |item| &item.values));
         });
         let may_fail = is_test || matches!(thread.header.status, Status::Panicked | Status::Killed);
-        FailureHistory { is_whole, ..history.finish(may_fail) }
+        let frames = |panic: &PanicPlace| frames(&thread.ring, panic, &code.options(file));
+        FailureHistory { is_whole, ..history.finish(may_fail, &frames) }
     }
 
     /// The sites that ran.
@@ -168,12 +180,29 @@ pub struct TestedCode<'a> {
     pub names: &'a Names,
     /// What its calls are found by.
     structure: Arc<Structure>,
+    /// What the lines of frames are found by.
+    files: ProgramFiles<'a>,
+    /// Where its executables are.
+    programs: &'a ProgramPlaces,
 }
 
 impl<'a> TestedCode<'a> {
     /// The program with these sites, which are those of this map.
-    pub fn new(program: &'a ProgramSites, names: &'a Names) -> TestedCode<'a> {
-        TestedCode { program, names, structure: Arc::new(Structure::of(names)) }
+    pub fn new(program: &'a ProgramSites, names: &'a Names, programs: &'a ProgramPlaces) -> TestedCode<'a> {
+        let (structure, files) = (Arc::new(Structure::of(names)), ProgramFiles::of(names));
+        TestedCode { program, names, structure, files, programs }
+    }
+
+    /// How a ring file is read.
+    fn options(&self, file: &Path) -> ReadOptions {
+        let programs = ProgramPlaces { source: Some(file.to_owned()), ..self.programs.clone() };
+        ReadOptions { programs, ..ReadOptions::default() }
+    }
+
+    /// The site of the statement around a line that the compiler named.
+    fn site_at(&self, place: &CodePlace) -> Option<u32> {
+        let around = self.files.statement(place)?;
+        self.program.at(around.file, around.span.line)
     }
 }
 
@@ -192,8 +221,8 @@ struct Reading<'a> {
     before_message: usize,
     /// The depth at which the test called what formats a value, while that goes on.
     message: Option<usize>,
-    /// Where the next panic comes from, by its message.
-    panic_place: Option<CodePlace>,
+    /// Where the next panic comes from.
+    panic_place: PanicPlace,
     /// What was known at each panic that may have ended the thread.
     at_panic: Vec<AtPanic>,
     /// Panics so far.
@@ -203,6 +232,7 @@ struct Reading<'a> {
 /// What was known at a panic.
 struct AtPanic {
     number: usize,
+    place: PanicPlace,
     site: Option<u32>,
     /// Sites that had run.
     ran: usize,
@@ -223,7 +253,7 @@ impl<'a> Reading<'a> {
             is_valued: false,
             before_message: 0,
             message: None,
-            panic_place: None,
+            panic_place: PanicPlace::default(),
             at_panic: Vec::new(),
             panics: 0,
         }
@@ -231,21 +261,16 @@ impl<'a> Reading<'a> {
 
     fn take(&mut self, handler: Handler, entry: ThreadEntry) {
         let before = (entry == ThreadEntry::Panic).then(|| {
-            let found = self.panic_site();
+            let place = std::mem::take(&mut self.panic_place);
+            let found = place.at.as_ref().and_then(|at| self.code.site_at(at));
             let role = found.map(|site| self.code.program.sites[site as usize].role);
             // What formats a message may panic itself.
             self.message = self.message.filter(|_| role != Some(Role::Own));
-            let (ran, mut open) = self.here(true);
-            if let Some(site) = found {
-                // The calls that it made have returned: their last statements do not say so.
-                let returned = open.iter().position(|open| *open == site).unwrap_or(0);
-                open.drain(..returned);
-            }
-            (found, (ran, open), self.passes_on())
+            ((place, found), self.here(true), self.passes_on())
         });
         self.calls.take(handler, entry);
-        if let Some((site, here, passes_on)) = before {
-            self.panic(site, here, passes_on);
+        if let Some((from, here, passes_on)) = before {
+            self.panic(from, here, passes_on);
         }
         if let ThreadEntry::Statement(statement) = entry {
             self.statement(statement);
@@ -312,13 +337,19 @@ impl<'a> Reading<'a> {
     }
 
     /// The thread panicked. `here` and `passes_on` are of the moment before.
-    fn panic(&mut self, site: Option<u32>, (ran, open): (usize, Vec<u32>), passes_on: bool) {
+    fn panic(
+        &mut self,
+        (place, site): (PanicPlace, Option<u32>),
+        (ran, open): (usize, Vec<u32>),
+        passes_on: bool,
+    ) {
         let (open_panics, caught) = (self.calls.open_panics(), self.calls.caught_panic());
         self.at_panic.retain(|at| {
             caught == Some(at.number) || open_panics.iter().any(|panic| panic.number == at.number)
         });
         self.at_panic.push(AtPanic {
             number: self.panics,
+            place,
             site,
             ran,
             open,
@@ -326,18 +357,6 @@ impl<'a> Reading<'a> {
             values: self.values.clone(),
         });
         self.panics += 1;
-    }
-
-    /// The site of the innermost call at a statement with the line that the message of the panic names.
-    fn panic_site(&mut self) -> Option<u32> {
-        let place = self.panic_place.take()?;
-        let sites = &self.code.program.sites;
-        let is_it = |site: &u32| {
-            let site = &sites[*site as usize];
-            let lines = site.line..=site.end_line.max(site.line);
-            self.code.names.path(site.file).is_some_and(|path| place.is_in(path, &lines))
-        };
-        self.calls.stack().rev().filter_map(|call| self.site_of(call)).find(is_it)
     }
 
     fn passes_on(&self) -> bool {
@@ -357,6 +376,32 @@ impl<'a> Reading<'a> {
         self.order.drain(kept..).collect()
     }
 
+    /// The sites at which the open calls are, and those at which calls ended. The frames are certain, and so is the statement that
+    /// panicked. What is concluded from the history is open around the outermost frame: frames have an end, and they lack what a
+    /// handler interrupted. Inside the innermost one it has returned: the last statement of a call does not say so.
+    fn open_at(
+        &self,
+        frames: &[CodePlace],
+        site: Option<u32>,
+        mut concluded: Vec<u32>,
+    ) -> (Vec<u32>, Vec<u32>) {
+        let mut open: Vec<u32> = frames.iter().filter_map(|frame| self.code.site_at(frame)).collect();
+        let has_frames = !open.is_empty();
+        if !has_frames {
+            open.extend(site.filter(|site| concluded.contains(site)));
+        }
+        let Some((innermost, outermost)) = open.first().copied().zip(open.last().copied()) else {
+            return (concluded, Vec::new());
+        };
+        let around = concluded.iter().rposition(|site| *site == outermost);
+        let behind = concluded.split_off(around.map_or(concluded.len(), |at| at + 1));
+        let function = |site: u32| self.code.program.sites[site as usize].function;
+        let is_returned = |known: &u32| !open.contains(known) && function(*known) != function(innermost);
+        let returned = concluded.iter().copied().take_while(is_returned).collect();
+        open.extend(behind);
+        (open, returned)
+    }
+
     /// How many sites ran, and the sites at which the open calls are.
     fn here(&self, has_panic: bool) -> (usize, Vec<u32>) {
         let depth = self.message.unwrap_or(self.calls.depth());
@@ -367,21 +412,22 @@ impl<'a> Reading<'a> {
         (ran, open)
     }
 
-    /// `may_fail`: the thread panicked, got a fatal signal or was that of a failed test; a panic may have been caught.
-    fn finish(mut self, may_fail: bool) -> FailureHistory {
+    /// `may_fail`: the thread panicked, got a fatal signal or was that of a failed test; a panic may have been caught. `frames`:
+    /// the lines of a panic's frames, innermost first.
+    fn finish(mut self, may_fail: bool, frames: &dyn Fn(&PanicPlace) -> Vec<CodePlace>) -> FailureHistory {
         let first = self.calls.open_panics().first().filter(|_| may_fail).map(|panic| panic.number);
         let at = self.at_panic.iter().position(|at| Some(at.number) == first);
         let at = at.map(|at| self.at_panic.swap_remove(at));
         let (has_panic, panic_site) = (at.is_some(), at.as_ref().and_then(|at| at.site));
-        let (ran, open, passes_on, values) = match at {
-            Some(at) => (at.ran, at.open, at.passes_on, at.values),
+        let panic_line = at.as_ref().and_then(|at| Some(at.place.at.as_ref()?.line));
+        let (ran, (mut open, returned), passes_on, values) = match at {
+            Some(at) => (at.ran, self.open_at(&frames(&at.place), at.site, at.open), at.passes_on, at.values),
             None => {
                 let (ran, open) = self.here(false);
-                (ran, open, self.passes_on(), std::mem::take(&mut self.values))
+                (ran, (open, Vec::new()), self.passes_on(), std::mem::take(&mut self.values))
             }
         };
         let mut message: SiteSet = self.order.drain(ran..).collect();
-        let mut open = open;
         let is_of_test =
             panic_site.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Test);
         if has_panic && is_of_test {
@@ -395,10 +441,13 @@ impl<'a> Reading<'a> {
             message: message.iter().filter(|site| !ran.contains(*site)).collect(),
             order: self.order,
             open,
+            returned,
+            makers: Vec::new(),
             values,
             is_whole: true,
             has_panic,
             panic_site,
+            panic_line,
             passes_on,
         }
     }
@@ -462,9 +511,15 @@ mod tests {
 
     /// The history of these statements, by their numbers; `p` is a panic. `may_fail`: the ring says that the thread failed.
     fn read(entries: &str, may_fail: bool) -> FailureHistory {
+        read_with(entries, may_fail, &[])
+    }
+
+    /// The same, where the panic has frames at these lines.
+    fn read_with(entries: &str, may_fail: bool, frames: &[u32]) -> FailureHistory {
         let names = Names::parse(MAP.as_bytes());
         let program = ProgramSites::of(&names);
-        let code = TestedCode::new(&program, &names);
+        let places = ProgramPlaces::default();
+        let code = TestedCode::new(&program, &names, &places);
         let mut reading = Reading::new(&code);
         for word in entries.split_whitespace() {
             let entry = match word {
@@ -473,7 +528,8 @@ mod tests {
             };
             reading.take(Handler::default(), entry);
         }
-        reading.finish(may_fail)
+        let frame = |line: &u32| CodePlace { path: "src/a.rs".to_owned(), line: *line };
+        reading.finish(may_fail, &|_| frames.iter().map(frame).collect())
     }
 
     /// The history of these statements up to a panic.
@@ -496,14 +552,20 @@ mod tests {
     fn open(outline: &str, stream: &str) -> Vec<u32> {
         let names = map(outline);
         let program = ProgramSites::of(&names);
-        let code = TestedCode::new(&program, &names);
+        let places = ProgramPlaces::default();
+        let code = TestedCode::new(&program, &names, &places);
         let mut reading = Reading::new(&code);
         for word in stream.split_whitespace() {
             let known = word.trim_end_matches('\'');
             let handler = Handler { signals: (word.len() - known.len()) as u8, interrupt: 0 };
             reading.take(handler, entry(known));
         }
-        reading.finish(true).open.iter().map(|site| program.sites[*site as usize].line).collect()
+        reading
+            .finish(true, &|_| Vec::new())
+            .open
+            .iter()
+            .map(|site| program.sites[*site as usize].line)
+            .collect()
     }
 
     #[test]
@@ -550,21 +612,37 @@ fn step asyncfn
     fn formatting_behind_a_derived_fmt_is_left_out_if_a_check_of_the_test_failed() {
         let names = Names::parse(MAP.as_bytes());
         let program = ProgramSites::of(&names);
-        let code = TestedCode::new(&program, &names);
+        let places = ProgramPlaces::default();
+        let code = TestedCode::new(&program, &names, &places);
         // Line 9 checks, `f` runs, and `A::fmt` seems to be called by it.
         let message = |line| {
             let mut reading = Reading::new(&code);
             for number in [5, 6, 1, 2, 7] {
                 reading.take(Handler::default(), ThreadEntry::Statement(Statement::numbered(number)));
             }
-            reading.panic_place = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
+            let at = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
+            reading.panic_place = PanicPlace { at, ..PanicPlace::default() };
             reading.take(Handler::default(), ThreadEntry::Panic);
-            let history = reading.finish(true);
+            let history = reading.finish(true, &|_| Vec::new());
             (history.order, history.message.iter().collect::<Vec<_>>(), history.open)
         };
         // `f` has returned, though nothing ran behind its last statement.
         assert_eq!(message(9), (vec![4, 5, 0, 1], vec![6], vec![5]));
         assert_eq!(message(11), (vec![4, 5, 0, 1, 6], vec![], vec![6, 5]), "it panicked itself");
+    }
+
+    #[test]
+    fn frames_of_the_panic_say_which_calls_are_open() {
+        let open = |frames: &[u32]| {
+            let history = read_with("5 1 3 4 p", true, frames);
+            (history.open, history.returned)
+        };
+        assert_eq!(open(&[]), (vec![3, 0, 4], vec![]));
+        assert_eq!(open(&[1, 8]), (vec![0, 4], vec![3]), "nothing ran behind the last statement of g");
+        assert_eq!(open(&[8]), (vec![4], vec![3, 0]), "f has returned, too");
+        assert_eq!(open(&[5]), (vec![2], vec![]), "it is at another statement of g");
+        assert_eq!(open(&[6]), (vec![3, 0, 4], vec![]), "what is around the outermost frame");
+        assert_eq!(open(&[99]), (vec![3, 0, 4], vec![]), "a frame of others");
     }
 
     #[test]

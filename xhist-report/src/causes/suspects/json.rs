@@ -86,6 +86,7 @@ impl SuspectFindings<'_> {
                 "near": rounded(evidence.near),
                 "check": rounded(evidence.check),
                 "open": rounded(evidence.open),
+                "made": rounded(evidence.made),
                 "parts": evidence.parts_in,
                 "panics": evidence.panics_in,
                 "branch": rounded(evidence.branch),

@@ -9,6 +9,7 @@ mod findings;
 mod formula;
 mod history;
 mod json;
+mod makers;
 mod nearest;
 mod not_run;
 mod processes;
@@ -233,13 +234,22 @@ fn ranked<T>(
     if program.sites.is_empty() {
         return Err(RunError::NoMap(hash));
     }
-    let found = run.tests(&TestedCode::new(&program, names))?;
+    let mut found = run.tests(&TestedCode::new(&program, names, &reading.programs))?;
     report_limits(&run, &found, notes);
     let mut sources = SourceText::new(&reading);
     let mut texts = |site: u32, line: u32, notes: &mut Notes<'_>| {
         let file = program.sites[site as usize].file;
         sources.line((map, names), file, line, notes).map(str::to_owned)
     };
+    for history in found.tests.iter_mut().filter_map(|test| test.history.as_mut()) {
+        let at = history.panic_site.zip(history.panic_line);
+        let text = at.and_then(|(site, line)| texts(site, line, notes));
+        // Of an operation that panicked itself, the calls before it say nothing.
+        if !text.is_some_and(|text| text_weight::only_checks(&text)) {
+            history.returned.clear();
+        }
+        history.makers = makers::makers(&program, history, &mut |site, line| texts(site, line, notes));
+    }
     let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
     let mut weigh = |site: u32| {
         let line = program.sites[site as usize].line;

@@ -93,7 +93,8 @@ pub fn nearest_passed(
     if program.sites.is_empty() {
         return Err(NearestError::Run(RunError::NoMap(hash)));
     }
-    let tests = run.tests(&TestedCode::new(&program, names)).map_err(NearestError::Run)?.tests;
+    let code = TestedCode::new(&program, names, &options.programs);
+    let tests = run.tests(&code).map_err(NearestError::Run)?.tests;
     let is_named = |name: &str| name == test || name.rsplit("::").next() == Some(test);
     let failed = tests.iter().find(|known| known.failed && is_named(&known.name)).ok_or_else(|| {
         let failed = tests.iter().filter(|known| known.failed).map(|known| known.name.clone());

@@ -25,6 +25,7 @@ const OPEN: f64 = 0.12;
 const DIFFERENCE: f64 = 0.12;
 const TEXT: f64 = 0.12;
 const CHECK: f64 = 0.12;
+const MADE: f64 = 0.08;
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
@@ -51,10 +52,14 @@ pub struct SiteEvidence {
     pub near: f64,
     /// The formula's value among the checks of the failed tests: the last one failed, those before it passed.
     pub check: f64,
-    /// 1 = the innermost open call, falling outwards; 0 = not open.
+    /// 1 = the innermost open call, falling outwards, with those that returned to a failed check; 0 = not open.
     pub open: f64,
+    /// 1 = the nearest maker of what the failed statement names, falling with the steps; 0 = no maker.
+    pub made: f64,
     /// Number of failed tests at whose failure the site was that of an open call.
     pub open_in: u32,
+    /// Number of failed tests in which it was the last statement of a call that returned to the failed check.
+    pub returned_in: u32,
     /// Number of failed tests that part here from the nearest passed test.
     pub parts_in: u32,
     /// Number of failed tests whose panic came from here, and not from a check that the text has.
@@ -276,14 +281,23 @@ fn add_order(
             ranking.evidence[site as usize].panics_in += 1;
         }
         // A call of a closure in its own text says no more than what is open in the closure.
-        let inner = [None].into_iter().chain(history.open.iter().copied().map(Some));
-        let open = history.open.iter().copied().zip(inner);
+        // A check that failed does not say who made the value: the newest call that returned does.
+        let calls = [&history.returned[..], &history.open].concat();
+        let inner = [None].into_iter().chain(calls.iter().copied().map(Some));
+        let open = calls.iter().copied().zip(inner);
         let open = open.filter(|(site, inner)| !inner.is_some_and(|inner| program.is_around(*site, inner)));
         for (depth, site) in open.map(|(site, _)| site).filter(own).enumerate() {
             let evidence = &mut ranking.evidence[site as usize];
             let open = OUTWARD.powi(i32::try_from(depth).unwrap_or(i32::MAX)) / with_history;
             evidence.open = (evidence.open + open).min(1.0);
-            evidence.open_in += 1;
+            match history.returned.contains(&site) {
+                true => evidence.returned_in += 1,
+                false => evidence.open_in += 1,
+            }
+        }
+        for (step, site) in history.makers.iter().copied().filter(own).enumerate() {
+            let made = OUTWARD.powi(i32::try_from(step).unwrap_or(i32::MAX)) / with_history;
+            ranking.evidence[site as usize].made += made;
         }
         if let Some((_, other)) = nearest {
             let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
@@ -304,14 +318,15 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals) -> f64 {
         + OPEN * evidence.open
         + DIFFERENCE * parts
         + TEXT * evidence.text
-        + CHECK * evidence.check;
+        + CHECK * evidence.check
+        + MADE * evidence.made;
     let role = match role {
         Role::Own => 1.0,
         // The mistake is rarely in the test, and more rarely in a released crate.
         Role::Test => 0.3,
         Role::Dependency => 0.2,
     };
-    let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK;
+    let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK - MADE;
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
     let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
     role * formats * reads * value * (rest + order)
@@ -465,6 +480,24 @@ mod tests {
         };
         assert_eq!(open(1), [1.0, OUTWARD, OUTWARD * OUTWARD]);
         assert_eq!(open(4), [1.0, 0.0, OUTWARD], "its lines are 1 to 4");
+    }
+
+    #[test]
+    fn what_returned_to_a_failed_check_and_what_made_its_values_come_first() {
+        let first = |change: fn(&mut FailureHistory)| {
+            let mut tests = [test(0b1111, true)];
+            change(tests[0].history.as_mut().unwrap());
+            let ranking = ranked(&tests);
+            let Suspect { site, evidence, .. } = ranking.suspects[0];
+            (site, evidence.open_in, evidence.returned_in, evidence.made)
+        };
+        assert_eq!(first(|_| {}), (3, 0, 0, 0.0), "the newest");
+        assert_eq!(first(|history| history.open = vec![1]), (1, 1, 0, 0.0));
+        let returned = |history: &mut FailureHistory| {
+            (history.open, history.returned) = (vec![3], vec![1]);
+        };
+        assert_eq!(first(returned), (1, 0, 1, 0.0), "though the check is open");
+        assert_eq!(first(|history| history.makers = vec![0, 1]), (0, 0, 0, 1.0));
     }
 
     #[test]

@@ -441,7 +441,7 @@ impl RingFile {
 
     /// The history of the thread of one of its rings, and whether it is that of a failed test.
     fn history(&self, thread: (&Placed, bool), code: &TestedCode<'_>) -> FailureHistory {
-        FailureHistory::read(&self.rings, &self.image, thread, code)
+        FailureHistory::read((&self.path, &self.rings), &self.image, thread, code)
     }
 
     fn read(path: PathBuf) -> Option<RingFile> {

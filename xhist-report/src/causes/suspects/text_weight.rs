@@ -27,6 +27,14 @@ const ENDINGS: [&str; 7] = ["Ok(())", "None", "Some(self)", "self", "break", "co
 /// Checks of the programmer's own.
 const CHECKS: [&str; 5] = ["debug_assert", "assert", "panic!", "unreachable!", "unimplemented!"];
 
+/// What panics because of the value that a call returned.
+const CHECKED: [&str; 5] = ["assert", ".unwrap()", ".unwrap_err()", ".expect(", ".expect_err("];
+
+/// Whether a line that panicked only checks a value.
+pub fn only_checks(text: &str) -> bool {
+    CHECKED.iter().any(|check| text.contains(check))
+}
+
 /// What the text of a line says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextEvidence {

@@ -1,0 +1,95 @@
+//! Which statement a panic came from, and which statements its frames are at: by the lines that the compiler named.
+
+use std::collections::HashMap;
+use std::path::{Component, Path, PathBuf};
+
+use qs_core::record::Statement;
+
+use crate::model::{CodePlace, Names, Span};
+
+/// A recorded or a known statement around a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FrameStatement {
+    /// The first id of its file.
+    pub file: u16,
+    /// From where to where.
+    pub span: Span,
+    /// As it is recorded, if it is.
+    pub recorded: Option<Statement>,
+}
+
+/// Whether a panic came from the statement with this place.
+pub(super) fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -> bool {
+    // A statement that the map does not know has no last line.
+    let lines = span.line..=span.end_line.max(span.line);
+    names.path(file).is_some_and(|path| place.is_in(path, &lines))
+}
+
+/// The files of a program, by the paths that a compiler may name them by.
+#[derive(Debug)]
+pub struct ProgramFiles<'n> {
+    names: &'n Names,
+    root: &'n Path,
+    by_path: HashMap<PathBuf, u16>,
+    /// Directories of packages' sources, up to the last `src` of a path.
+    trees: Vec<PathBuf>,
+}
+
+impl<'n> ProgramFiles<'n> {
+    /// Those of a map.
+    pub fn of(names: &'n Names) -> ProgramFiles<'n> {
+        let root = Path::new(&names.root);
+        // A path of many lines has several ids; the first one has the statements.
+        let mut by_path = HashMap::new();
+        names.paths().for_each(|(file, path)| {
+            by_path.entry(plain(root, path)).or_insert(file);
+        });
+        let recorded = by_path.iter().filter(|(_, file)| !names.statements(**file).is_empty());
+        let mut trees: Vec<PathBuf> = recorded.filter_map(|(path, _)| tree(path)).collect();
+        trees.sort_unstable();
+        trees.dedup();
+        ProgramFiles { names, root, by_path, trees }
+    }
+
+    /// The innermost statement around a line of a frame.
+    pub fn statement(&self, place: &CodePlace) -> Option<FrameStatement> {
+        self.statement_in(self.file(&place.path)?, place.line)
+    }
+
+    /// The file with this path.
+    pub(super) fn file(&self, path: &str) -> Option<u16> {
+        self.by_path.get(&plain(self.root, path)).copied()
+    }
+
+    pub(super) fn statement_in(&self, file: u16, line: u32) -> Option<FrameStatement> {
+        let statements = self.names.described(file).zip(self.names.statements(file));
+        let around = statements.filter(|(_, span)| span.has_line(line));
+        let (statement, span) = around.max_by_key(|(_, span)| span.line)?;
+        Some(FrameStatement { file, span: *span, recorded: statement.numbered })
+    }
+
+    /// The path as a listing names it, of a file of the program's packages that the map does not have.
+    pub(super) fn unknown_own(&self, path: &str) -> Option<String> {
+        let path = plain(self.root, path);
+        let is_own = tree(&path).is_some_and(|tree| self.trees.binary_search(&tree).is_ok());
+        is_own.then(|| path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy().into_owned())
+    }
+}
+
+/// An absolute path without `.` and `..`.
+fn plain(root: &Path, path: impl AsRef<Path>) -> PathBuf {
+    let mut plain = PathBuf::new();
+    for part in root.join(path).components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir => drop(plain.pop()),
+            part => plain.push(part),
+        }
+    }
+    plain
+}
+
+/// The directory of the sources of a file's package.
+fn tree(path: &Path) -> Option<PathBuf> {
+    path.ancestors().skip(1).find(|dir| dir.ends_with("src")).map(Path::to_owned)
+}
