@@ -222,7 +222,8 @@ fn compiled() {
     let run = |sizes: &str, left_out: &str| {
         let target = tree.join(&format!("target{}", left_out.len()));
         let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
-        cargo.env("XHIST_QS_SIZES", sizes).env("XHIST_QS_OFF", left_out).done()
+        let cargo = cargo.env("XHIST_QS_SIZES", sizes).env("XHIST_QS_OFF", left_out);
+        cargo.env("XHIST_QS_BUILD", "230714_092653").done()
     };
     run("T2 O4 F8 S4", "SEM 70").expect(0);
     let mut stream = Stream::default();
@@ -230,6 +231,8 @@ fn compiled() {
     let sizes = stream.sizes.expect("target info");
     assert_eq!((sizes.time, sizes.obj, sizes.fun, sizes.sig), (2, 4, 8, 4));
     assert_eq!(stream.count(71), 0, "left out");
+    let known = stream.records.iter().find(|(id, _)| *id == 64).and_then(|(_, info)| info.get(10..16));
+    assert_eq!(known, Some(&[53, 26, 9, 14, 7, 23][..]), "the build");
     let (_, payload) = stream.records.last().expect("a transition");
     let tran = [
         &[0x01, 0x02][..],

@@ -17,6 +17,7 @@ pub const CASES: &[Case] = &[
         embassy::lost_wake_up,
     ),
     Case::new("a_c_program_is_a_target", c::program),
+    Case::needing("a_c_program_on_bare_metal_is_a_target", &[Need::Firmware, Need::Registry], c::firmware),
     Case::needing("the_run_before_a_reset_leaves_without_a_probe", NEEDS, field::earlier_run),
     Case::needing("statements_have_the_cores_own_time", &[Need::FirmwareRiscV], field::cycles),
 ];

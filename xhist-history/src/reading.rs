@@ -21,7 +21,7 @@ use crate::notes::{Notes, outcome};
 use crate::report::{Report, Selected, Summary};
 use crate::ring::{Findings, Placed, RingSnapshot, executed};
 use crate::source;
-use crate::values::interrupt_names;
+use crate::values::name_interrupts;
 
 /// What a report reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -179,9 +179,7 @@ fn run(
 fn read_image(image: &[u8], reports: &mut dyn Reports, context: &mut Context<'_, '_>) -> ExitCode {
     let options = context.options;
     let mut findings = find_rings(image, options);
-    for placed in &mut findings.rings {
-        placed.ring.interrupts = interrupt_names(&placed.ring, options);
-    }
+    name_interrupts(findings.rings.iter_mut().map(|placed| &mut placed.ring), options);
     let reading = reports.choose(match findings.rings.is_empty() {
         true => SourceContent::NoRing,
         false => SourceContent::Rings,

@@ -22,6 +22,25 @@ pub struct BuildTime {
     pub year: u8,
 }
 
+impl BuildTime {
+    /// Reads the form of QSPY's file names: `230714_092653`.
+    pub const fn parse(text: &str) -> Option<BuildTime> {
+        let &[y0, y1, m0, m1, d0, d1, b'_', h0, h1, n0, n1, s0, s1] = text.as_bytes() else { return None };
+        let digits = [(y0, y1), (m0, m1), (d0, d1), (h0, h1), (n0, n1), (s0, s1)];
+        let (mut numbers, mut at) = ([0; 6], 0);
+        while at < digits.len() {
+            let (tens, ones) = digits[at];
+            if !tens.is_ascii_digit() || !ones.is_ascii_digit() {
+                return None;
+            }
+            numbers[at] = 10 * (tens - b'0') + (ones - b'0');
+            at += 1;
+        }
+        let [year, month, day, hour, minute, second] = numbers;
+        Some(BuildTime { second, minute, hour, day, month, year })
+    }
+}
+
 /// The contents of record 64.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TargetInfo {
@@ -105,5 +124,19 @@ impl Record for TargetInfo {
             build.month,
             build.year,
         ]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_build_time_has_the_form_of_file_names() {
+        let build = BuildTime { second: 53, minute: 26, hour: 9, day: 14, month: 7, year: 23 };
+        assert_eq!(BuildTime::parse("230714_092653"), Some(build));
+        for text in ["", "230714092653", "230714_09265", "230714_0926533", "2307l4_092653"] {
+            assert_eq!(BuildTime::parse(text), None, "{text}");
+        }
     }
 }

@@ -35,6 +35,18 @@ pub(super) fn panics() {
         let listing = report(project.path()).args("history --thread").succeed().stdout;
         assert!(listing.contains(&place), "{place} in {listing}");
     }
+    let named = |line: &&str| line.contains(r#""interrupt":16,"interrupt_name":"GPIOA""#);
+    for (words, first) in [("history", "cx.shared.readings.lock(|readings| {"), ("calls", "fn alarm(")] {
+        let lines = report(project.path()).args(words).args("--format json").succeed();
+        let is_first = format!(r#""line":{}"#, line_of(&main, first));
+        let shown = lines.stdout.lines().find(named).is_some_and(|line| line.contains(&is_first));
+        lines.check(shown, "the interrupt by name, at its first statement");
+    }
+    let document = report(project.path()).args("answer --format json").succeed();
+    document.check(document.stdout.contains(r#""interrupt":"interrupt 16 GPIOA""#), "who interrupted whom");
+    // The page shows the lanes of the same recording.
+    let found = report(project.path()).args("find app::alarm").succeed();
+    found.check(found.stdout.contains("thread ring-1 interrupt 16 GPIOA"), "the lane of an interrupt");
     let alarm = report(project.path()).args("history --thread").arg("* interrupt GPIOA").succeed().stdout;
     let lines = [line_of(&main, "cx.shared.readings.lock(|readings| {"), line_of(&main, "readings.clear()")];
     for line in lines {

@@ -1,6 +1,7 @@
 //! A ring as the user sees it: number, place, owner.
 
 use std::fmt;
+use std::path::PathBuf;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use qs_core::ring::Causes;
@@ -48,6 +49,8 @@ pub struct Ring {
     pub tasks: (u32, u32),
     /// The target of a live session that it belongs to; 0 in images.
     pub target: usize,
+    /// The file of its program, where reading has met it.
+    pub program: Option<PathBuf>,
     /// Names of the interrupts of its core.
     pub interrupts: InterruptNames,
     /// Its source, if there are several.

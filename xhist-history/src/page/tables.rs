@@ -48,7 +48,7 @@ pub fn write(recording: &Recording, blocks: &mut BlockWriter<'_>) -> io::Result<
             "functions": recording.functions.iter()
                 .map(|function| json!([function.name, function.file, function.line])).collect::<Vec<_>>(),
             "lanes": recording.lanes.iter().map(|lane| json!({"name": lane.name, "pid": lane.pid, "tid": lane.tid,
-                "ring": lane.ring, "interrupt": lane.interrupt, "status": lane.status})).collect::<Vec<_>>(),
+                "ring": lane.ring, "status": lane.status})).collect::<Vec<_>>(),
             "tasks": tasks,
             "suspects": evidence.suspects.iter().map(suspect).collect::<Vec<_>>(),
             "origins": origins(recording),

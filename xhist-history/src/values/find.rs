@@ -1,6 +1,7 @@
 //! Finds the file of the program that recorded a source.
 
 use std::fs::File;
+use std::iter;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -16,7 +17,7 @@ use crate::values::types::Program;
 const DEPTH: usize = 6;
 
 /// Programs that are opened.
-pub const OPENED: usize = 24;
+const OPENED: usize = 24;
 
 /// A program's file that was found.
 pub struct FoundProgram {
@@ -47,8 +48,8 @@ pub fn find(
             Ok(_) => Err(NoProgram::Unfit(path, "is not the program that recorded this")),
         };
     }
-    let opened = candidates(ring, options).into_iter().take(OPENED);
-    let programs = opened.filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
+    let programs =
+        candidates(ring, options).filter_map(|path| Some(FoundProgram { program: open(&path).ok()?, path }));
     let fits = |found: &FoundProgram| fits(&found.program, ring) && !was_built_later(found, options);
     let mut first = None;
     for found in programs.filter(fits) {
@@ -88,10 +89,10 @@ fn fits(program: &Program, ring: &Ring) -> bool {
     !program.is_of_other_build(ring.map_hash) && program.slide(ring.anchor).is_ok()
 }
 
-/// Files that are named as the program: by the user, by a core, by the running process, and by the record of the run.
+/// Files that are named as the program: by the user, a core, the running process, the record of the run, or as met before.
 pub fn named(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
     let ProgramPlaces { given, core, source } = &options.programs;
-    let mut paths: Vec<PathBuf> = given.iter().chain(core).cloned().collect();
+    let mut paths: Vec<PathBuf> = given.iter().chain(core).chain(&ring.program).cloned().collect();
     if options.live.is_some() && ring.pid != 0 && source::is_running(ring.pid) {
         paths.push(format!("/proc/{}/exe", ring.pid).into());
     }
@@ -102,10 +103,14 @@ pub fn named(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
     paths
 }
 
-/// Files that may be the program, the best first.
-pub fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
-    let (mut paths, names) = (named(ring, options), ring_file_names(options));
-    // Those of the ring file's name first, the newest first.
+/// Files that may be the program, the best first. Directories are searched only if no file is named that fits.
+pub fn candidates(ring: &Ring, options: &ReadOptions) -> impl Iterator<Item = PathBuf> {
+    named(ring, options).into_iter().chain(iter::once_with(|| built(options)).flatten()).take(OPENED)
+}
+
+/// Programs in directories of builds: those of the ring file's name first, the newest first.
+fn built(options: &ReadOptions) -> Vec<PathBuf> {
+    let names = ring_file_names(options);
     let mut found: Vec<(bool, SystemTime, PathBuf)> = Vec::new();
     for dir in directories(options) {
         let entries = WalkDir::new(dir).max_depth(DEPTH).into_iter();
@@ -122,8 +127,7 @@ pub fn candidates(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
         }
     }
     found.sort();
-    paths.extend(found.into_iter().rev().map(|(.., path)| path));
-    paths
+    found.into_iter().rev().map(|(.., path)| path).collect()
 }
 
 /// Whether something in a directory of builds has no programs.

@@ -11,7 +11,7 @@ use object::{
 };
 use qs_core::map::{Line, SECTION};
 
-use super::find::{OPENED, candidates};
+use super::find::candidates;
 use crate::model::{InterruptNames, Ring};
 use crate::options::ReadOptions;
 use crate::source::Image;
@@ -19,13 +19,18 @@ use crate::source::Image;
 /// Bytes of the first line of a map.
 const HEAD: u64 = 4096;
 
-/// The names of the interrupts of a ring of firmware; empty without its program, or where its handlers have other names.
-pub fn interrupt_names(ring: &Ring, options: &ReadOptions) -> InterruptNames {
-    if ring.is_of_thread() || ring.pid != 0 {
-        return InterruptNames::default();
+/// Names the interrupts of rings of firmware, and the program that has the names. None without that program, or where its
+/// handlers have other names.
+pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &ReadOptions) {
+    let mut by_map = HashMap::new();
+    for ring in rings.filter(|ring| !ring.is_of_thread() && ring.pid == 0 && ring.map_hash != 0) {
+        let found = by_map.entry(ring.map_hash).or_insert_with(|| {
+            candidates(ring, options).find_map(|path| Some((names_in(&path, ring.map_hash)?, path)))
+        });
+        if let Some((names, path)) = found {
+            (ring.interrupts, ring.program) = (names.clone(), Some(path.clone()));
+        }
     }
-    let mut programs = candidates(ring, options).into_iter().take(OPENED);
-    programs.find_map(|path| names_in(&path, ring.map_hash)).unwrap_or_default()
 }
 
 /// The names in a program with this map; `None` if it is another program, or has no vector table.
@@ -34,7 +39,7 @@ fn names_in(path: &Path, map_hash: u64) -> Option<InterruptNames> {
     let image = Image::of_file(&file, &path.display().to_string()).ok()?;
     let elf = object::File::parse(&*image).ok().filter(|elf| elf.architecture() == Architecture::Arm)?;
     let vectors = elf.section_by_name(".vector_table")?.data().ok()?;
-    (map_hash != 0 && is_of_map(&elf, map_hash)).then(|| InterruptNames::new(names(vectors, functions(&elf))))
+    is_of_map(&elf, map_hash).then(|| InterruptNames::new(names(vectors, functions(&elf))))
 }
 
 fn is_of_map(elf: &object::File<'_>, map_hash: u64) -> bool {

@@ -11,5 +11,5 @@ mod reader;
 pub mod types;
 
 pub use frames::frames;
-pub use interrupts::interrupt_names;
+pub use interrupts::name_interrupts;
 pub use reader::ValueReader;

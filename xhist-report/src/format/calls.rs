@@ -100,12 +100,13 @@ impl CallText {
 
     fn open(
         &mut self,
-        (at, ring): (&str, &Ring),
+        (at, ring, interrupt): (&str, &Ring, u16),
         frames: &[OpenFrame],
         depth: usize,
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        self.heading(&format!("-- open at the {at} of {ring}: {} --", count(depth, "call")), out)?;
+        let of = lane(ring, interrupt);
+        self.heading(&format!("-- open at the {at} of {of}: {} --", count(depth, "call")), out)?;
         let mut expected = depth;
         for call in frames {
             if !call.is_parked {
@@ -120,6 +121,14 @@ impl CallText {
             writeln!(out, "  {}  {file}:{}{parked}{uncertain}", call.function, call.line)?;
         }
         Ok(())
+    }
+}
+
+/// `ring 1`, or `ring 1, interrupt 30 UART0`.
+fn lane(ring: &Ring, interrupt: u16) -> String {
+    match interrupt {
+        0 => ring.to_string(),
+        number => format!("{ring}, {}", ring.interrupts.text(number)),
     }
 }
 
@@ -150,9 +159,8 @@ fn duration(ticks: u64, hertz: u32) -> String {
 impl Format for CallText {
     fn call(&mut self, row: &CallRow<'_>, out: &mut dyn Write) -> io::Result<()> {
         match row {
-            CallRow::Thread { ring, interrupt: 0 } => self.heading(&format!("-- {ring} --"), out),
             CallRow::Thread { ring, interrupt } => {
-                self.heading(&format!("-- {ring}, {} --", ring.interrupts.text(*interrupt)), out)
+                self.heading(&format!("-- {} --", lane(ring, *interrupt)), out)
             }
             CallRow::Call(call) => CallText::call(self, call, out),
             CallRow::Note { depth, text, what, .. } => {
@@ -169,7 +177,9 @@ impl Format for CallText {
                     calls => writeln!(out, ", {} more open calls", number(*calls)),
                 }
             }
-            CallRow::Open { ring, at, calls, depth } => self.open((at, ring), calls, *depth, out),
+            CallRow::Open { ring, interrupt, at, calls, depth } => {
+                self.open((at, ring, *interrupt), calls, *depth, out)
+            }
         }
     }
 }

@@ -102,6 +102,7 @@ pub fn answered_rows(
             depth: row.depth,
             text: cells.text,
             times: Some(row.times).filter(|times| *times > 1),
+            interrupt: began(row, interrupts),
             inside: Some(row.inside).filter(|inside| *inside > 0),
             values: cells.values.trim().to_owned(),
             suspect: row.rank,
@@ -222,9 +223,9 @@ impl Cells {
         links: Links,
     ) -> Result<Cells, &'r Hole> {
         let times = if row.times > 1 { format!(" x {}", Thousands(row.times)) } else { String::new() };
-        let times = match row.interrupt {
-            0 => times,
-            number => format!("{times}  <- {}", interrupts.text(number)),
+        let times = match began(row, interrupts) {
+            none if none.is_empty() => times,
+            interrupt => format!("{times}  <- {interrupt}"),
         };
         let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
         let depth = row.depth.min(MOST_DEPTH);
@@ -304,6 +305,14 @@ impl Cells {
             self.linked, ""
         );
         writeln!(out, "{}", line.trim_end())
+    }
+}
+
+/// The interrupt that begins with a row; empty for most.
+fn began(row: &Row, interrupts: &InterruptNames) -> String {
+    match row.interrupt {
+        0 => String::new(),
+        number => interrupts.text(number),
     }
 }
 

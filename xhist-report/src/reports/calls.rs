@@ -30,11 +30,20 @@ pub struct Calls<'o> {
     /// By the number of the map.
     structures: HashMap<usize, Arc<Structure>>,
     thread: Option<Thread>,
-    open: Vec<(Ring, &'static str, Vec<OpenFrame>, usize)>,
+    open: Vec<OpenCalls>,
     statements: u64,
     values: ValueReader,
     /// Maps without calls that were reported.
     reported: Vec<usize>,
+}
+
+/// What a thread, or an interrupt of it, had not left.
+struct OpenCalls {
+    ring: Ring,
+    interrupt: u16,
+    at: &'static str,
+    frames: Vec<OpenFrame>,
+    depth: usize,
 }
 
 /// The thread whose statements come now.
@@ -233,7 +242,7 @@ impl<'o> Calls<'o> {
             let parked = stack.parked().filter(|parked| is_shown(parked)).take(MAX_OPEN);
             frames.extend(parked.map(|activation| open_frame(structure, names, activation, 0, true)));
             if !frames.is_empty() {
-                self.open.push((ring.clone(), at, frames, depth));
+                self.open.push(OpenCalls { ring: ring.clone(), interrupt, at, frames, depth });
             }
         }
         Ok(())
@@ -412,9 +421,9 @@ impl Report for Calls<'_> {
         if let Some(note) = self.options.read.selection.left_out(shown, left_out, "calls") {
             context.notes.note(format_args!("{note}"));
         }
-        for (ring, at, calls, depth) in &self.open {
-            let (at, depth) = (*at, *depth);
-            self.format.call(&CallRow::Open { ring, at, calls, depth }, context.out)?;
+        for OpenCalls { ring, interrupt, at, frames: calls, depth } in &self.open {
+            let (interrupt, at, depth) = (*interrupt, *at, *depth);
+            self.format.call(&CallRow::Open { ring, interrupt, at, calls, depth }, context.out)?;
         }
         let complete = context.notes.finish() == ExitCode::Complete;
         self.format.finish(&Totals { entries: self.statements, complete }, context.out)?;

@@ -5,42 +5,50 @@
 //! newest statement is always zero, so nothing is cleared ahead. The short path ends every [`SEGMENT`] bytes. The other
 //! path then updates the sum and compares the frame with the previous one.
 //!
-//! A frame ends early if its first statement runs again near its end. So the frames of a steady loop are equal, and
-//! all but the first of them are counted and not kept.
+//! A frame ends early if its first statement runs again near its end, or where that is expected by the frame before it. So
+//! the frames of a steady loop are equal, and all but the first of them are counted and not kept.
 
 use qs_core::inserted::{StatementNumber, WordWidth};
 use qs_core::record::packed::{self, Page, WINDOW, step};
 use qs_core::record::{Statement, TaskMark};
-use qs_core::ring::{Folded, data_room};
+use qs_core::ring::Folded;
 
 use super::draft::FrameDraft;
 use super::interrupt;
 use super::mask::{masked, masked_with};
-use super::memory::{self, MASK, RING_SIZE};
-use super::writer::{FAR, NONE, PAGES, TRIES, WRITER, Writer, with_any};
+use super::memory::{self, MASK};
+use super::writer::{FAR, NONE, PAGES, ROOM, SLACK, TRIES, WRITER, Writer, with_any};
 
-/// Bytes of data in a frame.
-pub(super) const ROOM: usize = data_room(RING_SIZE);
 /// Length of a frame's end in which its first statement closes it, in bytes.
-const LOOK: usize = if ROOM / 4 < 32 { ROOM / 4 } else { 32 };
+const LOOK: usize = if ROOM / 4 < 16 { ROOM / 4 } else { 16 };
 /// Largest number of bytes that the fast path writes before the sum is updated.
 const SEGMENT: usize = 32;
+
 /// The word of a statement for the fast path: its page, and seven bits of its code. `None` if file or line are too high.
 const fn near(site: Statement) -> Option<u32> {
     let page = page_of(site);
     if page < FAR { Some(page | (packed::code(site) & 0x7F) as u32) } else { None }
 }
 
-/// The number of a statement's page. A low file and line give nine bits, shifted by seven.
+/// The number of a statement's page. Pages of the first 32 files need 16 bits with the code, so the word is a short constant.
+/// The higher bits of 1,024 files are above those of the interrupt.
 const fn page_of(site: Statement) -> u32 {
     let (file, window) = (site.file as u32, (site.line / WINDOW) as u32);
-    if file < 32 && window < 16 { file << 11 | window << 7 } else { FAR | file << 10 | window }
+    if file < 1024 && window < 16 {
+        file >> 5 << 25 | (file & 31) << 11 | window << 7
+    } else {
+        far_page_of(site)
+    }
+}
+
+const fn far_page_of(site: Statement) -> u32 {
+    FAR | (site.file as u32) << 10 | (site.line / WINDOW) as u32
 }
 
 /// The page with this number.
 pub(super) const fn page(number: u32) -> Page {
     let (file, window) = match number.checked_sub(FAR) {
-        None => (number >> 11, number >> 7 & 15),
+        None => (number >> 25 << 5 | number >> 11 & 31, number >> 7 & 15),
         Some(number) => (number >> 10, number & 0x3FF),
     };
     Page { file: file as u16, base: (window * WINDOW as u32) as u16 }
@@ -88,7 +96,8 @@ pub(crate) fn record_at(site: Statement) {
     }
 }
 
-/// At most call sites, this is a constant of 16 bits and a call: eight bytes of code.
+/// At most call sites, this is a constant of 16 bits and a call: eight bytes of code. Behind 32 files it is a constant of 32
+/// bits, and twelve bytes.
 #[inline(never)]
 extern "C" fn record_near(word: u32) {
     let values = [marked(word) as usize, WRITER.get().expose_provenance()];
@@ -116,7 +125,7 @@ extern "C" fn record_near(word: u32) {
 #[inline(never)]
 extern "C" fn record_far(word: u32) {
     let site = Statement::from_word(word);
-    record_slow(page_of(site), packed::code(site));
+    record_slow(far_page_of(site), packed::code(site));
 }
 
 /// The slow path. Interrupts stay enabled nearly everywhere; statements of a handler come before this one. Interrupts are
@@ -144,18 +153,29 @@ impl Writer {
         let first = self.pages[0];
         self.pages = [NONE; PAGES];
         self.pages[0] = first;
-        (self.place, self.turn, self.interrupt) = (0, 0, self.first_interrupt);
-        (self.sum, self.summed) = (self.head_sum, 0);
-        usize::from(self.lead) + 1
+        (self.place, self.interrupt) = (0, self.first_interrupt);
+        (self.sum, self.summed, self.again) = (self.head_sum, 0, 0);
+        self.lead() + 1
+    }
+
+    /// The first statement of the next frame is expected again after this number of bytes. In a steady loop it comes again in
+    /// the second half of a frame.
+    fn expect(&mut self, again: usize) {
+        let look = if again + SLACK > ROOM / 2 { again - SLACK } else { ROOM };
+        self.look = look.min(ROOM - LOOK) as u8;
     }
 
     /// Sets cursor, limit and key for a frame with `len` bytes of data.
     pub(super) fn go_to(&mut self, page: u32, len: usize) {
         let last_len = usize::from(self.last_len);
-        let mut end = if len < ROOM - LOOK { (len / SEGMENT + 1) * SEGMENT } else { len };
-        if len < last_len {
-            end = end.min(last_len);
-        }
+        // Like the previous frame until here, or only as long as it.
+        let look = if last_len > 0 && len <= last_len { last_len } else { usize::from(self.look) };
+        let most = (len / SEGMENT + 1) * SEGMENT;
+        let end = match len {
+            _ if len < look => most.min(look),
+            _ if len < look + 2 * SLACK || len >= ROOM - LOOK => len,
+            _ => most,
+        };
         let index = (self.data as usize + len) & MASK;
         // The zero behind a statement must not be separated from it by the ring's end.
         let count = (end - len).min(MASK - index);
@@ -175,14 +195,15 @@ impl FrameDraft {
             let writer = &self.writer;
             let is_head = page == writer.pages[0]
                 && interrupt == writer.first_interrupt
-                && code == memory::get(writer.data.wrapping_add(writer.lead.into()));
+                && code == memory::get(writer.data.wrapping_add(writer.lead() as u32));
             if is_head && len == usize::from(writer.last_len) {
                 self.fold();
                 None
             } else {
-                let is_end = is_head && len >= ROOM - LOOK;
+                let is_end = is_head && len >= usize::from(self.writer.look);
                 let added = if is_end { None } else { self.add(len, page, code, interrupt) };
                 if added.is_none() {
+                    self.writer.expect(if is_head { len } else { self.writer.again.into() });
                     self.close(len);
                     (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
                     return false;
@@ -203,7 +224,7 @@ impl FrameDraft {
         let writer = &mut self.writer;
         writer.folded = writer.folded.wrapping_add(1);
         self.folded = Some(Folded::new(self.state.head(), self.writer.folded.into()));
-        self.write_at(self.writer.data.wrapping_add(u32::from(self.writer.lead) + 1));
+        self.write_at(self.writer.data.wrapping_add(self.writer.lead() as u32 + 1));
         self.push(step::FREE);
     }
 
@@ -222,9 +243,10 @@ impl FrameDraft {
                 place
             }
             None => {
-                let turn = usize::from(self.writer.turn);
-                let place = if turn + 1 < PAGES { turn + 1 } else { 1 };
-                self.writer.turn = place as u8;
+                // A free one, else that behind the page at the cursor.
+                let free = self.writer.pages.iter().position(|known| *known == NONE);
+                let next = usize::from(self.writer.place) + 1;
+                let place = free.unwrap_or(if next < PAGES { next } else { 1 });
                 self.push_page(page, place as u8);
                 place
             }
@@ -250,11 +272,9 @@ impl FrameDraft {
         let writer = &mut self.writer;
         (writer.pages[0], writer.first_interrupt, writer.folded) = (page_number, interrupt, 0);
         self.head(page(page_number));
-        let head_len = self.len;
         if interrupt != 0 {
             self.push_interrupt(interrupt);
         }
-        self.writer.lead = (self.len - head_len) as u8;
         self.push(code);
         self.push(step::FREE);
     }
@@ -283,11 +303,17 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_page_number_gives_its_page(file: u16, line: u16) {
+        fn a_page_number_gives_its_page(
+            file in prop_oneof![0..40_u16, 0..1_100_u16, any::<u16>()],
+            line in prop_oneof![0..2_000_u16, any::<u16>()],
+        ) {
             let site = Statement { file, line };
             prop_assert_eq!(page(page_of(site)), Page::of(site));
+            prop_assert_eq!(near(site).is_some(), file < 1024 && line < 16 * WINDOW);
             if let Some(word) = near(site) {
-                prop_assert!(word < 1 << 16);
+                // The bits of the interrupt are free, and low files need none above them.
+                prop_assert_eq!(word & 0x1FF << 16, 0);
+                prop_assert_eq!(word < 1 << 16, file < 32);
                 let code = word.wrapping_sub(key(page_of(site)));
                 prop_assert_eq!((code >> 7, code as u8), (u32::MAX >> 7, packed::code(site)));
                 prop_assert_eq!((word & !0x7F, word as u8 | 0x80), (page_of(site), packed::code(site)));

@@ -6,8 +6,8 @@ use qs_core::record::value::RecordedValue;
 use super::draft::{FrameDraft, MAX_VALUE};
 use super::interrupt;
 use super::mask::masked;
-use super::statement::{ROOM, page};
-use super::writer::TRIES;
+use super::statement::page;
+use super::writer::{ROOM, TRIES};
 use crate::value::bytes::recorded;
 use crate::value::kept;
 use crate::value::types::{add_row, key};
@@ -94,7 +94,6 @@ impl FrameDraft {
             if interrupt != 0 {
                 self.push_interrupt(interrupt);
             }
-            self.writer.lead = (self.len - head_len) as u8;
             self.push_value(value);
             self.writer.start();
             self.len - head_len

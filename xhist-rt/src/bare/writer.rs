@@ -2,16 +2,24 @@
 
 use core::cell::UnsafeCell;
 
-use super::mask::masked;
-use super::memory::{self, MASK};
+use qs_core::record::packed::step;
+use qs_core::ring::data_room;
 
+use super::mask::masked;
+use super::memory::{self, MASK, RING_SIZE};
+
+/// Bytes of data in a frame.
+pub(super) const ROOM: usize = data_room(RING_SIZE);
+/// The first statement of a frame may come again this number of bytes before or behind the place where it is expected,
+/// because the first steps to pages are longer than the later ones.
+pub(super) const SLACK: usize = 4;
 /// Number of pages that a frame can select by number.
 pub(super) const PAGES: usize = 5;
 /// Number of attempts before interrupts are masked for the whole operation. Closing a frame and opening the next are two.
 pub(super) const TRIES: usize = 8;
 /// No page.
 pub(super) const NONE: u32 = u32::MAX;
-/// Statements of pages from this number on never take the fast path.
+/// Statements of pages from this number on never take the fast path. Its bit is above those of page and interrupt.
 pub(super) const FAR: u32 = 1 << 30;
 
 /// The recorder's data outside of the ring.
@@ -35,18 +43,19 @@ pub(super) struct Writer {
     /// The interrupts at the cursor and at the start of the frame.
     pub(super) interrupt: u16,
     pub(super) first_interrupt: u16,
-    /// Numbers of the page at the cursor, and of the page that was replaced last.
+    /// Number of the page at the cursor.
     pub(super) place: u8,
-    pub(super) turn: u8,
     /// Number of bytes of data in `sum`.
     pub(super) summed: u8,
     pub(super) sum: u8,
     /// The sum of the bytes before the data.
     pub(super) head_sum: u8,
-    /// Number of bytes of data before the code of the first statement.
-    pub(super) lead: u8,
     /// Length of the previous frame's data. 0 if the open frame is known to be different.
     pub(super) last_len: u8,
+    /// Where the first statement of the open frame ran again last, in bytes of data. 0 = nowhere.
+    pub(super) again: u8,
+    /// Length from which the open frame ends when its first statement comes again.
+    pub(super) look: u8,
     pub(super) is_muted: bool,
 }
 
@@ -124,12 +133,12 @@ impl Writer {
         interrupt: 0,
         first_interrupt: 0,
         place: 0,
-        turn: 0,
         summed: 0,
         sum: 0,
         head_sum: 0,
-        lead: 0,
         last_len: 0,
+        again: 0,
+        look: 0,
         is_muted: false,
     };
 
@@ -142,12 +151,30 @@ impl Writer {
         memory::index(self.cursor).wrapping_sub(self.data) as usize & MASK
     }
 
+    /// Number of bytes of data before the code of the first statement: those of the step to its interrupt.
+    pub(super) fn lead(&self) -> usize {
+        let number = self.first_interrupt;
+        match number {
+            0 => 0,
+            _ => 2 + usize::from(number > 0x1F) + usize::from(number > 0x3FF) + usize::from(number > 0x7FFF),
+        }
+    }
+
     /// Updates sum and comparison with the bytes that the fast path has written.
     pub(super) fn catch_up(&mut self, len: usize) {
         let ring = memory::bytes();
+        // All new statements are on the page at the cursor.
+        let first = match self.place {
+            0 => ring.get(self.data.wrapping_add(self.lead() as u32)),
+            _ => step::FREE,
+        };
         for at in self.summed..len as u8 {
             let byte = ring.get(self.data.wrapping_add(at.into()));
             self.sum = self.sum.wrapping_add(byte);
+            // The next frame must have room until there.
+            if byte == first && usize::from(at) + 2 * SLACK <= ROOM {
+                self.again = at;
+            }
             if at >= self.last_len || byte != ring.get(self.last.wrapping_add(at.into())) {
                 self.last_len = 0;
             }

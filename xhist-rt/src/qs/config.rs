@@ -1,13 +1,23 @@
 //! Compile-time configuration: widths of fields, and records that are compiled out.
 
 use qs_core::filter::{Filter, LAST_RECORD, Records};
-use qs_core::record::Sizes;
+use qs_core::record::{BuildTime, Sizes};
 
 /// Widths of the fields in this target's records, in bytes. `XHIST_QS_SIZES="T4 O4 F4 S2 E2 Q1 P2 B2 C4"` in the environment
 /// of the compiler changes some or all of them. By default, addresses have the width of this machine.
 pub const SIZES: Sizes = match option_env!("XHIST_QS_SIZES") {
     Some(text) => Sizes::NATIVE.with(text),
     None => Sizes::NATIVE,
+};
+
+/// The build time of the program, if it does not name its own: `XHIST_QS_BUILD=230714_092653` in the environment of the
+/// compiler, in the form of QSPY's file names.
+pub(super) const BUILD: BuildTime = match option_env!("XHIST_QS_BUILD") {
+    Some(text) => match BuildTime::parse(text) {
+        Some(build) => build,
+        None => panic!("XHIST_QS_BUILD is YYMMDD_hhmmss"),
+    },
+    None => BuildTime { second: 0, minute: 0, hour: 0, day: 0, month: 0, year: 0 },
 };
 
 /// Records that are compiled out: `XHIST_QS_OFF="QF TE U4 31"` in the environment of the compiler lists groups by their QS

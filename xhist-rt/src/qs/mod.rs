@@ -44,7 +44,7 @@ pub use memory::{Range, allow_memory};
 pub use probe::test_probe;
 pub use pump::Pump;
 pub use receive::Channel;
-pub use send::{Info, assertion, exit, record, send, start, user, user_id};
+pub use send::{Info, assertion, exit, put, record, send, start, user, user_id};
 
 pub use crate::recorder::{flush, get_block, get_byte};
 

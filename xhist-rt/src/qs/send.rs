@@ -7,7 +7,7 @@ use qs_core::record::{
     AssertFail, BuildTime, Empty, EventKind, RECORD_BASE, Record, TargetInfo, USER_BASE, element, ids,
 };
 
-use super::config::SIZES;
+use super::config::{BUILD, SIZES};
 use super::draft::Draft;
 #[cfg(feature = "trace")]
 use super::draft::put_what_fits;
@@ -29,7 +29,7 @@ pub struct Info {
     pub max_pools: u8,
     /// Maximum number of tick rates.
     pub max_rates: u8,
-    /// Build time of the program. A host discards its dictionaries when it changes.
+    /// Build time of the program. A host discards its dictionaries when it changes. Default: `XHIST_QS_BUILD` of the compiler.
     pub build: BuildTime,
     /// Sends the program's dictionaries. It is called at start and at each request for the target info.
     pub dictionaries: Option<fn()>,
@@ -61,7 +61,7 @@ pub(super) fn send_info(reset: u8) {
         max_active: info.max_active,
         max_pools: info.max_pools,
         max_rates: info.max_rates,
-        build: info.build,
+        build: if info.build == BuildTime::default() { BUILD } else { info.build },
     });
     if let Some(dictionaries) = info.dictionaries {
         dictionaries();
@@ -93,6 +93,15 @@ pub fn send<R: Record>(record: &R) {
         append::<true>(R::ID, |to| record.put(to));
     } else {
         append::<false>(R::ID, |to| record.put(to));
+    }
+}
+
+/// Sends a record whose id is known at run time only, as in calls from C; `put` writes its fields. Filters do not apply.
+#[inline(always)]
+pub fn put(id: u8, is_timed: bool, put: impl Fn(&mut Draft<'_>)) {
+    match is_timed {
+        true => append::<true>(id, put),
+        false => append::<false>(id, put),
     }
 }
 

@@ -161,7 +161,7 @@ function fillDiff(app) {
 function fillAbout(app) {
   const { recording } = app;
   const list = (title, lines) => (lines.length === 0 ? [] : [element("h3", "", title), element("ul", "", ...lines.map((line) => element("li", "", line)))]);
-  const lanes = recording.lanes.slice(0, 500).map((lane) => `${lane.name}${lane.interrupt ? ` (interrupt ${lane.interrupt})` : ""}: ` +
+  const lanes = recording.lanes.slice(0, 500).map((lane) => `${lane.name}: ` +
     `${plural(lane.steps.length, "entry").replace("entrys", "entries")}, ${lane.status || "state not known"}`);
   byId("about").replaceChildren(
     ...(recording.origin ? [element("p", "", recording.origin)] : []),

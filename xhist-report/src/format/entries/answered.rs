@@ -49,6 +49,9 @@ pub struct AnsweredRow {
     /// How often it ran in this place.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub times: Option<u64>,
+    /// The interrupt that begins with it: `interrupt 30 UART0`.
+    #[serde(skip_serializing_if = "String::is_empty")]
+    pub interrupt: String,
     /// Statements that ran in its calls and are not listed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inside: Option<u64>,

@@ -43,6 +43,8 @@ pub enum CallRow<'a> {
     Open {
         /// The ring.
         ring: &'a Ring,
+        /// The number of the interrupt; 0 for the thread itself.
+        interrupt: u16,
         /// `end` or `panic`.
         at: &'static str,
         /// The innermost one first.

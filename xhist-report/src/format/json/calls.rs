@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::interrupts::JsonInterrupt;
 use super::values::{JsonShownValue, json_values};
 use crate::format::entries::{CallPart, CallRow};
 use xhist_history::calls::ThroughDerived;
@@ -12,6 +13,8 @@ use xhist_history::calls::ThroughDerived;
 pub(super) enum JsonCallLine<'a> {
     Call {
         ring: usize,
+        #[serde(flatten)]
+        interrupt: Option<JsonInterrupt>,
         depth: usize,
         /// `begin` and `end` of a call that was not kept until its end.
         #[serde(skip_serializing_if = "Option::is_none")]
@@ -46,6 +49,8 @@ pub(super) enum JsonCallLine<'a> {
     },
     Note {
         ring: usize,
+        #[serde(flatten)]
+        interrupt: Option<JsonInterrupt>,
         depth: usize,
         /// `panic`, `signal`, `gap` or `repetition`.
         what: &'static str,
@@ -61,6 +66,8 @@ pub(super) enum JsonCallLine<'a> {
     },
     Open {
         ring: usize,
+        #[serde(flatten)]
+        interrupt: Option<JsonInterrupt>,
         /// `end` or `panic`.
         at: &'static str,
         depth: usize,
@@ -88,13 +95,14 @@ pub(super) struct JsonCall {
     at_line: u32,
 }
 
-/// The lines of a row.
-pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
+/// The lines of a row of the tree of a thread, or of an interrupt of it.
+pub(super) fn lines<'a>(row: &CallRow<'a>, interrupt: &Option<JsonInterrupt>) -> Vec<JsonCallLine<'a>> {
+    let interrupt = interrupt.clone();
     let line = match *row {
-        // The heading of a thread: its ring is in every line.
         CallRow::Thread { .. } => return Vec::new(),
         CallRow::Call(call) => JsonCallLine::Call {
             ring: call.ring.number,
+            interrupt,
             depth: call.depth,
             part: match call.part {
                 CallPart::Whole => None,
@@ -125,6 +133,7 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
         },
         CallRow::Note { ring, depth, what, text } => JsonCallLine::Note {
             ring: ring.number,
+            interrupt,
             depth,
             what,
             text: Some(text),
@@ -134,6 +143,7 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
         },
         CallRow::Repetition { ring, depth, statements, times, calls } => JsonCallLine::Note {
             ring: ring.number,
+            interrupt,
             depth,
             what: "repetition",
             text: None,
@@ -141,9 +151,10 @@ pub(super) fn lines<'a>(row: &CallRow<'a>) -> Vec<JsonCallLine<'a>> {
             times: Some(times),
             calls: Some(calls).filter(|calls| *calls > 0),
         },
-        CallRow::Open { ring, at, calls, .. } => {
+        CallRow::Open { ring, interrupt, at, calls, .. } => {
             let lines = calls.iter().map(|call| JsonCallLine::Open {
                 ring: ring.number,
+                interrupt: JsonInterrupt::of(ring, interrupt),
                 at,
                 depth: call.depth,
                 function: &call.function,

@@ -4,6 +4,7 @@
 mod builds;
 mod calls;
 mod findings;
+mod interrupts;
 mod values;
 
 use std::io::{self, Write};
@@ -12,6 +13,7 @@ use serde::{Serialize, Serializer};
 
 use self::builds::{JsonBuild, json_build};
 use self::findings::JsonEvidence;
+use self::interrupts::JsonInterrupt;
 use self::values::{JsonShownValue, json_values};
 use super::Format;
 use crate::format::Layout;
@@ -30,12 +32,14 @@ pub const TOOL: &str = concat!("xhist-report ", env!("CARGO_PKG_VERSION"));
 /// Writes the lines.
 pub struct Json {
     layout: Layout,
+    /// That of the call tree whose rows come now.
+    interrupt: Option<JsonInterrupt>,
 }
 
 impl Json {
     /// With the source text, if that was asked for; everything else is always there.
     pub fn new(layout: Layout) -> Json {
-        Json { layout }
+        Json { layout, interrupt: None }
     }
 }
 
@@ -278,8 +282,8 @@ struct EntryHead<'a> {
     ticks: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     ticket: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    interrupt: Option<u16>,
+    #[serde(flatten)]
+    interrupt: Option<JsonInterrupt>,
     /// Number of the async task that it belongs to.
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<u32>,
@@ -467,7 +471,7 @@ impl Format for Json {
     fn entry(&mut self, entry: &Entry<'_>, out: &mut dyn Write) -> io::Result<()> {
         let (ticks, ticket) = if entry.ring.exact { (None, entry.time) } else { (entry.time, None) };
         let order = order(entry);
-        let interrupt = Some(entry.interrupt).filter(|number| *number != 0);
+        let interrupt = JsonInterrupt::of(entry.ring, entry.interrupt);
         let task = entry.task.map(|(number, _)| number);
         let (n, ring, values) = (entry.number, entry.ring.number, json_values(entry.values));
         let head = EntryHead { n, ring, ticks, ticket, interrupt, task, order, values };
@@ -523,7 +527,12 @@ impl Format for Json {
     }
 
     fn call(&mut self, row: &CallRow<'_>, out: &mut dyn Write) -> io::Result<()> {
-        calls::lines(row).iter().try_for_each(|line| put(line, out))
+        match row {
+            // A heading: its ring and interrupt are in every line behind it.
+            CallRow::Thread { ring, interrupt } => self.interrupt = JsonInterrupt::of(ring, *interrupt),
+            row => calls::lines(row, &self.interrupt).iter().try_for_each(|line| put(line, out))?,
+        }
+        Ok(())
     }
 
     fn gap(&mut self, ring: &Ring, gap: &Gap, out: &mut dyn Write) -> io::Result<()> {

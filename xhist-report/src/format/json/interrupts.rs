@@ -1,0 +1,37 @@
+//! The interrupt that something ran in, as JSON.
+
+use serde::Serialize;
+
+use xhist_history::model::Ring;
+
+/// Its number, and its name where the program names it.
+#[derive(Clone, Debug, Serialize)]
+pub(super) struct JsonInterrupt {
+    interrupt: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    interrupt_name: Option<String>,
+}
+
+impl JsonInterrupt {
+    /// `None` for the code outside interrupts.
+    pub(super) fn of(ring: &Ring, interrupt: u16) -> Option<JsonInterrupt> {
+        let interrupt_name = ring.interrupts.name(interrupt).map(str::to_owned);
+        (interrupt != 0).then_some(JsonInterrupt { interrupt, interrupt_name })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use xhist_history::model::InterruptNames;
+
+    #[test]
+    fn an_interrupt_has_its_number_and_the_name_that_is_known() {
+        let interrupts = InterruptNames::new([(15, "SysTick".to_owned())].into());
+        let ring = Ring { interrupts, ..Ring::default() };
+        let json = |number| serde_json::to_string(&JsonInterrupt::of(&ring, number)).expect("JSON");
+        assert_eq!(json(15), r#"{"interrupt":15,"interrupt_name":"SysTick"}"#);
+        assert_eq!(json(16), r#"{"interrupt":16}"#);
+        assert_eq!(json(0), "null");
+    }
+}
