@@ -9,8 +9,8 @@ use qs_core::record::packed::{
 use qs_core::record::value::RecordedValue;
 use qs_core::record::{RECORD_BASE, Statement, TaskMark, TaskStep, ids};
 use qs_core::ring::{
-    BARE_HEADER_LEN, BYTE_ORDER_MARK, Flags, Folded, Header, Item, LAYOUT_VERSION, MAGIC, Reader, Repetition,
-    Shown, State, check_word, find, frame_room,
+    BARE_HEADER_LEN, BYTE_ORDER_MARK, Flags, Folded, Header, HeaderError, Item, LAYOUT_VERSION, MAGIC,
+    Reader, Repetition, Shown, State, check_word, find, frame_room,
 };
 
 /// The file whose statements are values. Their line determines the rest.
@@ -222,6 +222,22 @@ fn read_on(image: &[u8], from: &mut u64, shown: &mut Shown) -> Items {
     let items = collect(&mut reader);
     (*from, *shown) = (reader.resume_from(), reader.shown());
     items
+}
+
+#[test]
+fn a_header_has_a_size_of_two_to_some_power_and_answers_by_its_flags() {
+    let parsed = |size: usize| Header::parse(&Model::new(size).image());
+    assert!(matches!(parsed(3000), Err(HeaderError::Size { size: 3000, .. })));
+    let header = parsed(4096).expect("a header");
+    let answers = |flags: Flags| {
+        let mut header = header;
+        header.flags = flags;
+        [header.is_bare(), header.has_words(), header.has_entries_only(), header.has_values()]
+    };
+    assert_eq!(answers(Flags::PACKED), [true, false, false, false]);
+    assert_eq!(answers(Flags::WORDS), [false, true, false, false]);
+    assert_eq!(answers(Flags::ENTRIES), [true, false, true, false]);
+    assert_eq!(answers(Flags::VALUES), [true, false, false, true]);
 }
 
 #[test]

@@ -8,9 +8,9 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use qs_core::record::chunk::{CutWords, MAX_CUT};
 use qs_core::record::value::RecordedValue;
-use qs_core::record::words::Words;
+use qs_core::record::words::{UNIT, Words};
 use qs_core::record::{EventKind, Numbers, RECORD_BASE, Statement, XhistRecord, ids};
-use qs_core::ring::{Header, Item, PAUSES_OFFSET, Reader, Shown, find};
+use qs_core::ring::{Header, Item, PAUSES_OFFSET, Reader, Shown, Trim, find};
 
 /// Statements that have numbers.
 const NUMBERED: u16 = 60;
@@ -460,6 +460,32 @@ fn a_statement_without_a_table_keeps_its_number() {
     let numbers: Vec<_> =
         read_statements(&model.image()).iter().map(|statement| statement.number()).collect();
     assert_eq!(numbers, [Some(7), None]);
+}
+
+#[test]
+fn words_that_are_being_moved_are_read_from_the_header() {
+    let mut model = Model::new(1 << 14);
+    perform(&mut model, &Act::Run((1..40).collect()));
+    let (words, whole) = (model.words(), model.image());
+    let in_stream = |image: &[u8]| {
+        let mut reader = Reader::new(Header::parse(image).expect("a header"), image).whole_frames();
+        let mut words = Vec::<u8>::new();
+        while let Some(item) = reader.next() {
+            let Item::Frame(frame) = item else { panic!("{item:?}") };
+            words.extend(CutWords::parse(frame.payload).expect("words").words);
+        }
+        words
+    };
+    for kept in [0u16, 5, 38] {
+        let (stay, moved) = words.split_at(usize::from(kept) * UNIT);
+        let trim = Trim::new(model.head, kept, (moved.len() / UNIT) as u16).0 | Trim::MOVED;
+        let mut image = whole.clone();
+        image[80..88].copy_from_slice(&trim.to_ne_bytes());
+        image[576..576 + moved.len()].copy_from_slice(moved);
+        image[PAGE + model.first() as usize + stay.len()..][..moved.len()].fill(0);
+        assert_eq!(read_statements(&image), read_statements(&whole), "{kept} words stay");
+        assert_eq!(in_stream(&image), words, "{kept} words stay");
+    }
 }
 
 /// The frames of a stream from this image: sequence number, missing frames before it, and the value of an event.

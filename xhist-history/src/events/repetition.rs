@@ -91,6 +91,8 @@ mod tests {
         assert!(!expander.expand(2, 3) && !expander.expand(4, 1) && !expander.expand(0, 9));
         assert!(!expander.expand(1, 0) && lines(&mut expander).is_empty());
         assert!(expander.newest(4).is_none());
+        expander.clear();
+        assert!(!expander.expand(1, 1));
     }
 
     #[test]

@@ -157,3 +157,24 @@ fn without_copies<'a>(rings: &'a [Placed], image: &[u8], notes: &mut Notes<'_>) 
         .map(|(_, placed)| placed)
         .collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::ring::tests::Recorder;
+
+    #[test]
+    fn damage_of_a_ring_is_said_unless_a_program_writes_it() {
+        let mut ring = Recorder::new(std::process::id(), 0).events(0..3);
+        ring.put(40, &[0; 7]);
+        let findings = find_rings(&ring.image, &ReadOptions::default());
+        assert_eq!(findings.damaged.first.len(), 1);
+        let file = tempfile::tempfile().expect("a file");
+        let options = ReadOptions { live: Some(Arc::new(file)), ..ReadOptions::default() };
+        assert!(find_rings(&ring.image, &options).damaged.first.is_empty());
+        let placed: Vec<_> = findings.rings.iter().collect();
+        assert_eq!(rings_of(&placed).len(), 1);
+    }
+}

@@ -365,3 +365,34 @@ impl<'a> RingEvents<'a> {
 pub fn ring_expander(longest: u64) -> Expander {
     Expander::new(longest, if longest > 0 { WINDOW } else { 0 })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ring::tests::Recorder;
+
+    #[test]
+    fn entries_have_the_time_of_their_ring_and_are_counted() {
+        let ring = Recorder::new(7, 0).events(0..3);
+        let placed = crate::ring::find(&ring.image, None, &mut |_| {}).rings.remove(0);
+        let snapshot = RingSnapshot::whole(&placed, &ring.image);
+        let events = || {
+            let events = RingEvents::without_records((5, &snapshot));
+            RingEvents { clock: Clock::starting_at(Some(1 << 32)), ..events }
+        };
+        assert_eq!((events().count(&|_| true), events().count(&|_| false)), (3, 0));
+        let mut ring = events();
+        ring.look_ahead();
+        for time in [10, 20, 30] {
+            let (gap, item) = ring.next();
+            assert_eq!((gap.is_empty(), item.and_then(|item| item.time)), (true, Some((1 << 32) + time)));
+            assert_eq!(ring.until(), (time < 30).then_some((1 << 32) + time + 10));
+        }
+        assert!(ring.next().1.is_none());
+        let mut finished = Vec::new();
+        ring.finish(&mut |index, (from, _), clock, entries| {
+            finished.push((index, from, clock.now(), entries))
+        });
+        assert_eq!(finished, [(5, placed.header.state.head(), Some((1 << 32) + 30), 3)]);
+    }
+}

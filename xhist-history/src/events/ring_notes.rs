@@ -137,3 +137,23 @@ pub fn report_empty(
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_not_said_one_by_one_is_counted() {
+        let said = |findings: &Findings| {
+            let mut out = Vec::new();
+            report_damage(findings, &mut Notes::new(&mut out));
+            String::from_utf8(out).expect("text").lines().count()
+        };
+        let mut findings = Findings::default();
+        assert_eq!(said(&findings), 0);
+        findings.unreadable.more = 1;
+        assert_eq!(said(&findings), 1);
+        (findings.damaged.more, findings.left_out) = (2, 3);
+        assert_eq!(said(&findings), 3);
+    }
+}

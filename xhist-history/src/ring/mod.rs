@@ -11,7 +11,7 @@ mod gap;
 mod locate;
 mod snapshot;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 pub use check::check;
 pub use clock::{Anchor, Clock};

@@ -1,24 +1,27 @@
 //! Rings in images, whole and damaged: what is found, what is said, and which of them are copies.
 
+use std::cell::Cell;
+
 use super::*;
 use crate::model::Gap;
+use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, head_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 use qs_core::ring::executed as bitmap;
-use qs_core::ring::{BYTE_ORDER_MARK, Item, MAGIC, State, check_word};
+use qs_core::ring::{BYTE_ORDER_MARK, Item, MAGIC, Reader, State, check_word};
 
 /// Length of a header, and of a ring behind it.
 const PAGE: usize = 4096;
 
 /// A words ring with events only, which no chunk is open in.
 #[derive(Clone)]
-struct Recorder {
-    image: Vec<u8>,
+pub(crate) struct Recorder {
+    pub(crate) image: Vec<u8>,
     head: usize,
     seq: u8,
 }
 
 impl Recorder {
-    fn new(pid: u32, number: u16) -> Recorder {
+    pub(crate) fn new(pid: u32, number: u16) -> Recorder {
         let mut recorder = Recorder { image: vec![0; 2 * PAGE], head: 0, seq: 0 };
         let facts = u32::from_ne_bytes([4, 4, RECORD_BASE, 32]);
         let mut len = [0; 4];
@@ -33,14 +36,15 @@ impl Recorder {
         recorder
     }
 
-    fn put(&mut self, at: usize, bytes: &[u8]) {
+    pub(crate) fn put(&mut self, at: usize, bytes: &[u8]) {
         self.image[at..at + bytes.len()].copy_from_slice(bytes);
     }
 
     fn event(mut self, value: u64) -> Recorder {
         self.seq = self.seq.wrapping_add(1);
         let mut frame = Vec::new();
-        EventKind::Started.emit(self.seq, RECORD_BASE, 0, value, |byte| frame.push(byte));
+        EventKind::Signal
+            .emit(self.seq, RECORD_BASE, 10 * u32::from(self.seq), value, |byte| frame.push(byte));
         for byte in frame {
             self.image[PAGE + self.head % PAGE] = byte;
             self.head += 1;
@@ -50,7 +54,7 @@ impl Recorder {
         self
     }
 
-    fn events(self, values: std::ops::Range<u64>) -> Recorder {
+    pub(crate) fn events(self, values: std::ops::Range<u64>) -> Recorder {
         values.fold(self, Recorder::event)
     }
 }
@@ -82,7 +86,7 @@ fn rings_are_found_by_the_magic_or_by_the_mark_behind_a_damaged_one() {
     assert_eq!((findings.unreadable.first[0].offset, findings.unreadable.first.len()), (100 + 4 * PAGE, 1));
     assert_eq!((findings.doubtful.first.len(), findings.left_out), (0, 0));
     // Of pieces that may hold anything, each place is found once.
-    let pieces = [0..50, 50..101, 101..PAGE, 3 * PAGE..9 * PAGE];
+    let pieces = [0..50, 50..100, 100..101, 101..PAGE, 3 * PAGE..9 * PAGE];
     let findings = find(&image, Some(&pieces), &mut |_| {});
     assert_eq!((findings.rings.len(), findings.unreadable.first.len()), (1, 1));
 }
@@ -115,17 +119,94 @@ fn a_snapshot_reads_what_is_not_cleared() {
     let image = [&[1; 64][..], &ring.event(3).image].concat();
     let findings = found(&image);
     let snapshot = RingSnapshot::whole(&findings.rings[0], &image);
-    let frames = |snapshot: RingSnapshot<'_>| {
-        let (mut reader, mut seqs) = (snapshot.reader(), Vec::new());
-        while let Some(item) = reader.next() {
-            let Item::Frame(frame) = item else { panic!("{item:?}") };
+    assert_eq!(frames(&mut snapshot.reader()), [4]);
+    assert_eq!(frames(&mut snapshot.with_cleared().reader()), [1, 2, 3, 4]);
+    assert_eq!(snapshot.frontier(), snapshot.header.state.head());
+}
+
+/// The sequence numbers of the frames that are left.
+fn frames(reader: &mut Reader<'_>) -> Vec<u8> {
+    let mut seqs = Vec::new();
+    while let Some(item) = reader.next() {
+        if let Item::Frame(frame) = item {
             seqs.push(frame.seq);
         }
-        seqs
+    }
+    seqs
+}
+
+/// What a follower of a ring at offset 64 finds: its frames, and bytes and entries that were overtaken.
+type Look = Option<(Vec<u8>, Option<(u64, u64)>)>;
+
+fn look(follower: &mut RingFollower, ring: &Recorder, is_last: bool) -> Look {
+    let read = |at: usize, bytes: &mut [u8]| {
+        let from = at.checked_sub(64).and_then(|at| ring.image.get(at..at + bytes.len()));
+        from.map(|from| bytes.copy_from_slice(from)).is_some()
     };
-    assert_eq!(frames(snapshot), [4]);
-    assert_eq!(frames(snapshot.with_cleared()), [1, 2, 3, 4]);
-    assert_eq!(snapshot.frontier(), snapshot.header.state.head());
+    let gap = follower.look(&read, is_last)?;
+    let mut reader = follower.snapshot().reader();
+    let seqs = frames(&mut reader);
+    let place = (reader.resume_from(), reader.shown());
+    follower.go_on(place, Clock::default(), seqs.len() as u64);
+    Some((seqs, gap.overtaken.map(|lost| (lost.bytes, lost.entries))))
+}
+
+#[test]
+fn a_follower_reads_what_is_new_and_counts_what_was_overtaken() {
+    let ring = Recorder::new(7, 0).events(0..3);
+    let image = [&[1; 64][..], &ring.image].concat();
+    let mut follower = RingFollower::new(found(&image).rings.remove(0), ring.image.len());
+    assert_eq!(look(&mut follower, &ring, false), Some((vec![1, 2, 3], None)));
+    assert_eq!(look(&mut follower, &ring, false), None);
+    assert_eq!(look(&mut follower, &ring, true), Some((vec![], None)));
+    let ring = ring.event(3);
+    assert_eq!(look(&mut follower, &ring, false), Some((vec![4], None)));
+    // The ring wraps, and some frames stay unread.
+    let shown = ring.head as u64;
+    let ring = ring.events(4..800);
+    let (seqs, overtaken) = look(&mut follower, &ring, false).expect("frames");
+    let bytes = (ring.head - PAGE) as u64 - shown;
+    assert_eq!(overtaken, Some((bytes, (bytes as f64 * 4.0 / shown as f64) as u64)));
+    assert!(seqs.len() > 200 && seqs.ends_with(&[ring.seq - 1, ring.seq]) && follower.is_mostly_read());
+    // Another thread has the ring, and what the first one wrote meanwhile is lost.
+    let mut other = Recorder::new(8, 0).events(0..2);
+    other.put(136, &(ring.head as u64 + 1000).to_ne_bytes());
+    let (seqs, overtaken) = look(&mut follower, &other, false).expect("frames");
+    assert_eq!((seqs, overtaken.map(|(bytes, _)| bytes)), (vec![1, 2], Some(1000)));
+    follower.refresh();
+    assert_eq!((follower.placed.ring.pid, follower.placed.ring.offset), (8, 64));
+}
+
+#[test]
+fn words_of_a_loop_that_is_being_folded_are_left_for_a_later_look() {
+    let mut ring = Recorder::new(7, 0).events(0..3);
+    ring.put(40, &State::closed(ring.head as u64, 3).with_open(16).0.to_ne_bytes());
+    ring.put(72, &(ring.head as u64 + 64).to_ne_bytes());
+    let mut follower = RingFollower::new(found(&ring.image).rings.remove(0), ring.image.len());
+    // Whether something was new, the loop was being folded, and the open chunk can be read.
+    let mut look = |times: u64, is_last: bool, moved: Option<u64>| {
+        let again = UnitRepetition { period: 1, times, is_counted: false };
+        ring.put(PAGE + ring.head + 16 - REPETITION, &again.to_bytes());
+        let headers = Cell::new(0);
+        let read = |at: usize, bytes: &mut [u8]| {
+            bytes.copy_from_slice(&ring.image[at..at + bytes.len()]);
+            headers.set(headers.get() + u32::from(at == 0));
+            if let Some(state) = moved.filter(|_| at == 0 && headers.get() > 1) {
+                bytes[40..48].copy_from_slice(&state.to_ne_bytes());
+            }
+            true
+        };
+        let is_new = follower.look(&read, is_last).is_some();
+        (is_new, follower.snapshot().is_folding, follower.placed.header.state.open().is_some())
+    };
+    assert_eq!(look(0, false, None), (true, false, true));
+    assert!(!look(0, false, None).0);
+    assert_eq!(look(5, false, None), (true, true, true));
+    assert_eq!(look(5, false, None), (true, false, true));
+    assert!(!look(5, false, None).0);
+    assert_eq!(look(6, true, None), (true, false, true));
+    // The writer closes the chunk during the look.
+    assert_eq!(look(6, true, Some(0)), (true, false, false));
 }
 
 #[test]
@@ -154,6 +235,14 @@ fn each_damage_of_a_header_is_said() {
     later.seq = 8;
     let older = "the state word of its header is damaged: older frames than it counts are here";
     assert_eq!(damaged(&later.events(0..3), 0, &MAGIC, older), 0);
+    let mut timed = short.clone();
+    timed.put(64, &9u64.to_ne_bytes());
+    let empty = "the state word of its header is damaged: it is empty, and there are frames";
+    assert_eq!(damaged(&timed, 40, &state(0, 0), empty), 0);
+    let mut more = short.clone();
+    more.put(72, &(PAGE as u64 + 32).to_ne_bytes());
+    let counts = "the state word of its header is damaged: it counts more than was ever written";
+    assert_eq!(damaged(&more, 40, &state(PAGE + 32, 3), counts), 0);
     let bits = (State::closed(short.head as u64, 3).0 | 1 << 53).to_ne_bytes();
     assert_eq!(damaged(&short, 40, &bits, "the state word of its header is damaged"), 1);
     let zeroed = (short.head as u64 + PAGE as u64 + 1).to_ne_bytes();
@@ -166,6 +255,28 @@ fn each_damage_of_a_header_is_said() {
     assert_eq!(damaged(&short, 176, &[1; 8], shown), 1);
     let begin = "its header is damaged where it says where the history begins, so all of it is shown";
     assert_eq!(damaged(&short, 160, &[1; 8], begin), 1);
+}
+
+#[test]
+fn each_damage_of_an_open_chunk_is_said() {
+    let short = Recorder::new(7, 0).events(0..3);
+    let open = head_len(short.head as u64, short.seq + 1);
+    // Words of two digits, and what is behind them, in a chunk that the state word may know.
+    let with_words = |open: usize, known: usize, behind: &[u8]| {
+        let mut ring = short.clone();
+        let first = PAGE + ring.head + open;
+        ring.put(first, &[byte_of(3); 10]);
+        ring.put(first + 10, behind);
+        ring.put(40, &State::closed(ring.head as u64, ring.seq).with_open(known).0.to_ne_bytes());
+        ring.put(72, &(ring.head as u64 + 200).to_ne_bytes());
+        said(&ring.image).concat()
+    };
+    assert_eq!(with_words(open, open, &[]), "");
+    assert!(with_words(open + 1, open + 1, &[]).ends_with("its open chunk cannot start there"));
+    assert!(with_words(open + 8, open + 8, &[]).ends_with("its open chunk cannot start there"));
+    let damaged = "its open chunk is damaged, so what was recorded behind that is not shown";
+    assert!(with_words(open, open, &[0, 0, 0, 3]).ends_with(damaged));
+    assert!(with_words(open, 0, &[]).ends_with("a chunk is open that it does not know"));
 }
 
 #[test]

@@ -131,4 +131,10 @@ mod tests {
             prop_assert_eq!(find_unit_anywhere(&units, wanted), expected);
         }
     }
+
+    #[test]
+    fn a_block_of_one_unit_sets_every_bit() {
+        let units = [7; BLOCK];
+        assert_eq!([find_unit(&units, 7), find_unit_anywhere(&units, 7)], [u32::MAX; 2]);
+    }
 }
