@@ -114,6 +114,7 @@ fn target() {
     xhist_rt::name_files!();
     qs::record(0, &qs::Empty {});
     qs::send(&qs::QfTick { ctr: 1, rate: 0 });
+    qs::put(60, true, |to: &mut Draft<'_>| qs::element::u8(to, 0, 1));
     qs::user(100, |to: &mut Draft<'_>| qs::element::u8(to, 0, 1));
     qs_record!(100, 0; u8 1, str "text", enum[2] 1);
     qs::assertion("module", 5);
