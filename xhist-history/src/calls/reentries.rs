@@ -53,6 +53,8 @@ pub struct Reentries {
     waiting: Vec<(u64, Reentry)>,
     /// Functions and methods that are a recursion.
     recursive: Vec<(BodyId, BodyId)>,
+    /// The function that each interrupt began with. One that another interrupt interrupted goes on in any function.
+    handlers: Vec<(u16, BodyId)>,
 }
 
 impl Reentries {
@@ -95,8 +97,13 @@ impl Reentries {
             return;
         }
         let mut below = stack.stack().rev().skip(stack.depth() - floor).take(MOST);
+        let known = self.handlers.iter().find(|(interrupt, _)| *interrupt == handler.interrupt);
+        let began = known.map_or(handler.body, |(_, body)| *body);
+        if known.is_none() && handler.interrupt != 0 && self.handlers.len() < MOST {
+            self.handlers.push((handler.interrupt, handler.body));
+        }
         if let Some(outer) = below.find(|outer| outer.body == top.body) {
-            let (body, by, at) = (top.body, (EnteredBy::Handler, handler.body), outer.statement);
+            let (body, by, at) = (top.body, (EnteredBy::Handler, began), outer.statement);
             self.waiting.push((outer.id, Reentry { body, by, at, next: None, times: 1, since: now }));
         }
     }

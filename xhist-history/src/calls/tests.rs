@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::outline::{entry, map};
-use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Structure};
+use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Reentry, Structure};
 
 /// Writes a tree: `main(f(g) f)`. `?` is uncertain, `!` unwound, `~` parked, `x` cancelled, `^` entered before, `*` resumed.
 struct Tree<'s> {
@@ -811,18 +811,24 @@ fn pend
   s add
 ");
     let structure = Arc::new(Structure::of(&names));
-    let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
-    let parts = [(0, "2 5"), (15, "8"), (14, "10 5"), (15, "8"), (14, "6"), (0, "6")];
-    for (interrupt, lines) in parts {
-        for line in lines.split_whitespace() {
-            stack.take(Handler { signals: 0, interrupt }, entry(line));
-            reentries.step(&stack, 0);
+    let found = |parts: &[(u16, &str)]| {
+        let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
+        for (interrupt, lines) in parts {
+            for line in lines.split_whitespace() {
+                stack.take(Handler { signals: 0, interrupt: *interrupt }, entry(line));
+                reentries.step(&stack, 0);
+            }
         }
-    }
-    let found = reentries.found();
-    let names: Vec<_> = found.iter().map(|found| structure.body(found.by.1).name()).collect();
-    assert_eq!(names, ["pend"]);
-    assert_eq!(found[0].next.map(|next| structure.place(next).1.line), Some(6));
+        let found = reentries.found();
+        let named = |found: &Reentry| (structure.body(found.by.1).name(), found.next);
+        let named =
+            found.iter().map(named).map(|(name, next)| (name, structure.place(next.expect("next")).1.line));
+        named.map(|(name, line)| format!("{name} {line}")).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&[(0, "2 5"), (15, "8"), (14, "10 5"), (15, "8"), (14, "6"), (0, "6")]), ["pend 6"]);
+    // The other one comes before it enters anything.
+    let parts = [(0, "2 5"), (15, "8"), (14, "10"), (15, "8"), (14, "5"), (15, "8"), (14, "6"), (0, "6")];
+    assert_eq!(found(&parts), ["pend 6"]);
 }
 
 /// The functions that callbacks entered again, as `FUNCTION by CALLBACK at LINE before LINE`.

@@ -69,8 +69,10 @@ pub fn makers(
                 // The last statement of the call that returned the value.
                 if let Some(last) = returned {
                     let site = history.order[last];
-                    found.push(site);
                     let text = text_of(site, line(site)).unwrap_or_default();
+                    if !only_names(&text) {
+                        found.push(site);
+                    }
                     quests.push(Quest { at: last, open: None, steps: steps + 1, names: self::names(&text) });
                 }
                 quests.push(Quest { at: index, open, steps: steps + 1, names: made_of });
@@ -109,6 +111,17 @@ fn binding(text: &str) -> Option<(Vec<String>, Vec<String>)> {
     // The type of a binding names no value.
     let left = if is_let { left.split(": ").next().unwrap_or(left) } else { left };
     Some((words(left).filter(is_value).map(|(word, ..)| word.to_owned()).collect(), names(right)))
+}
+
+/// Whether a statement only passes on a value that has a name: it makes nothing.
+pub(super) fn only_names(text: &str) -> bool {
+    let code = text.split("//").next().unwrap_or_default().trim().trim_end_matches(';');
+    let code = code.strip_prefix("return ").unwrap_or(code);
+    let inner = code.strip_suffix(')').and_then(|code| {
+        ["Ok(", "Some(", "Err("].iter().find_map(|wrapper| code.strip_prefix(wrapper))
+    });
+    let code = inner.unwrap_or(code).trim();
+    !code.is_empty() && code.chars().all(|char| char.is_alphanumeric() || char == '_')
 }
 
 /// The names of values in a text: no functions, macros, fields, types and paths.
@@ -185,7 +198,7 @@ mod tests {
         let (f, g) = (["let tag = g(text);", "tag[2..end]"], ["let (tag, rest) = text.split();", "tag"]);
         let main = ["let end = 7;", "f(text, end)"];
         let texts = lines([f[0], f[1], g[0], g[1], main[0], main[1]]);
-        assert_eq!(found(&mut { texts }, true), [0, 3, 2, 4], "tag, what returned it, and the parameter end");
+        assert_eq!(found(&mut { texts }, true), [0, 2, 4], "tag, what made it, and the parameter end");
         assert!(found(&mut { texts }, false).is_empty(), "nothing failed");
         assert!(found(&mut |_, _| None, true).is_empty(), "no texts");
     }

@@ -248,6 +248,11 @@ fn ranked<T>(
         if !text.is_some_and(|text| text_weight::only_checks(&text)) {
             history.returned.clear();
         }
+        // What returns the value of a name has made nothing.
+        history.returned.retain(|site| {
+            let text = texts(*site, program.sites[*site as usize].line, notes);
+            !text.is_some_and(|text| makers::only_names(&text))
+        });
         history.makers = makers::makers(&program, history, &mut |site, line| texts(site, line, notes));
     }
     let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
