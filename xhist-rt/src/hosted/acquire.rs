@@ -170,6 +170,7 @@ pub(crate) fn set_map_hash(hash: u64) {
 unsafe fn lay_out(slot: &Slot, number: usize, region: Region, config: &Config) {
     let header = region.header().cast::<HostedHeader>();
     slot.set_lane(0, 0);
+    region.take_cut();
     // SAFETY: the caller gives memory for header, ring and track that only this thread uses.
     unsafe {
         lay_out_header(header, number, config);

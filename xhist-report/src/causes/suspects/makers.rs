@@ -117,9 +117,9 @@ fn binding(text: &str) -> Option<(Vec<String>, Vec<String>)> {
 pub(super) fn only_names(text: &str) -> bool {
     let code = text.split("//").next().unwrap_or_default().trim().trim_end_matches(';');
     let code = code.strip_prefix("return ").unwrap_or(code);
-    let inner = code.strip_suffix(')').and_then(|code| {
-        ["Ok(", "Some(", "Err("].iter().find_map(|wrapper| code.strip_prefix(wrapper))
-    });
+    let inner = code
+        .strip_suffix(')')
+        .and_then(|code| ["Ok(", "Some(", "Err("].iter().find_map(|wrapper| code.strip_prefix(wrapper)));
     let code = inner.unwrap_or(code).trim();
     !code.is_empty() && code.chars().all(|char| char.is_alphanumeric() || char == '_')
 }

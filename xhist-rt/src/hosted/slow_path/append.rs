@@ -40,7 +40,7 @@ fn try_append_record<const LEN: usize, const TIMED: bool>(
     len: usize,
 ) -> Option<u64> {
     let thread = ThisThread::get();
-    if track.is_busy() || !track.writer.is_ready_at(thread.cursor()) || !track.writer.header().is_there() {
+    if track.is_busy() || !track.writer.is_ready_at(thread.cursor()) || !track.has_header() {
         return Some(0);
     }
     track.begin(track.writer.first_word());

@@ -35,6 +35,8 @@ struct RegionSlot {
     mirrored: AtomicUsize,
     /// Where its pages come from.
     pages: KeptPages,
+    /// Another process has cut the file, and left a part of this region.
+    is_cut: AtomicBool,
 }
 
 static PLACES: [RegionSlot; MOST] = [const {
@@ -46,8 +48,11 @@ static PLACES: [RegionSlot; MOST] = [const {
         reserved: AtomicUsize::new(0),
         mirrored: AtomicUsize::new(0),
         pages: KeptPages::new(),
+        is_cut: AtomicBool::new(false),
     }
 }; MOST];
+/// How often [`cut_in_two`] found a region.
+static CUTS: AtomicUsize = AtomicUsize::new(0);
 /// No place from this one on was ever taken.
 static END: AtomicUsize = AtomicUsize::new(0);
 /// How often a guard was hit and the store succeeded.
@@ -161,6 +166,11 @@ impl Region {
         self.data().addr()..self.start().addr() + self.0.reserved.load(Ordering::Relaxed)
     }
 
+    /// Whether the region was cut since the last call.
+    pub(crate) fn take_cut(self) -> bool {
+        self.0.is_cut.swap(false, Ordering::Acquire)
+    }
+
     /// Bytes of data, without the mirror.
     pub(crate) fn size(self) -> usize {
         self.0.size.load(Ordering::Relaxed)
@@ -260,13 +270,24 @@ pub(crate) fn has(address: usize) -> bool {
     find(address).is_some()
 }
 
-/// Where the region begins in this file that the end of a file of `len` bytes cuts in two.
+/// Another process has cut this file to `len` bytes. The thread of the ring of which a part is left has to begin again, because
+/// the chunk that it writes has lost its beginning. Not a word in the file says so: the thread may have begun again already.
 #[cfg(unix)]
-pub(crate) fn cut_in_two(file: FileNumber, len: u64) -> Option<u64> {
-    PLACES.iter().take(END.load(Ordering::Acquire)).find_map(|place| {
-        let start = place.pages.offset_in(file)?;
-        (start + 1..start + Region(place).len() as u64).contains(&len).then_some(start)
-    })
+pub(crate) fn cut_in_two(file: FileNumber, len: u64) {
+    let is_cut = |place: &&'static RegionSlot| {
+        let (start, size) = (place.pages.offset_in(file), Region(place).len() as u64);
+        start.is_some_and(|start| (start + 1..start + size).contains(&len))
+    };
+    if let Some(place) = PLACES.iter().take(END.load(Ordering::Acquire)).find(is_cut) {
+        place.is_cut.store(true, Ordering::Release);
+        CUTS.fetch_add(1, Ordering::Release);
+    }
+}
+
+/// Changes whenever a region was cut.
+#[inline(always)]
+pub(crate) fn cuts() -> usize {
+    CUTS.load(Ordering::Acquire)
 }
 
 /// For the handler of a fault: provides memory for a store to this address if it is in a guard.

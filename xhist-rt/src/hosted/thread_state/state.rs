@@ -6,6 +6,7 @@ use core::ptr::without_provenance_mut;
 use core::sync::atomic::{AtomicU64, AtomicUsize};
 
 use crate::hosted::system::lanes::{LANES, Lanes};
+use crate::hosted::system::mirror::{self, Region};
 use crate::hosted::words::{Place, WordsWriter};
 
 /// What a thread knows of its ring. In the program's image `cursor` is [`SCRATCH`] and all else is zero.
@@ -52,6 +53,8 @@ pub(crate) struct Track {
     pub(crate) slot: u16,
     /// Addresses that a cursor of this ring may have.
     pub(crate) addresses: Range<usize>,
+    /// [`mirror::cuts`] when its header was looked at last.
+    pub(crate) cuts: usize,
     /// A trigger has stopped recording, so the thread writes its words to scratch memory.
     pub(crate) is_parked: bool,
     /// Signal handlers write this ring.
@@ -98,6 +101,7 @@ impl Track {
             place,
             slot,
             addresses,
+            cuts: mirror::cuts(),
             is_parked: false,
             is_lane: false,
             is_busy: false,
@@ -107,6 +111,21 @@ impl Track {
             roll_overs: 0,
             pending: Pending::default(),
         }
+    }
+
+    /// Whether the header is there. Another process may have emptied the ring file, or cut it.
+    #[inline(always)]
+    pub(crate) fn has_header(&self) -> bool {
+        self.writer.header().is_there() && self.cuts == mirror::cuts()
+    }
+
+    /// The same, if this ring was not the one that was cut.
+    #[cold]
+    pub(crate) fn has_header_still(&mut self) -> bool {
+        // The number comes first: a cut that comes meanwhile changes it again.
+        self.cuts = mirror::cuts();
+        let is_cut = Region::of(without_provenance_mut(self.addresses.start)).is_some_and(Region::take_cut);
+        self.writer.header().is_there() && !is_cut
     }
 
     /// Whether a cursor points into the ring's memory.

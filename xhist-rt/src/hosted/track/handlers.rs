@@ -141,7 +141,7 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
     if parent.is_parked {
         return None;
     }
-    let lane = match recorded_track(handlers.tracks[level - 1]) {
+    let mut lane = match recorded_track(handlers.tracks[level - 1]) {
         Some(lane) => lane,
         None => {
             let mut lane = new_lane(parent.slot, level)?;
@@ -153,7 +153,7 @@ fn lane(mut handlers: HandlersPtr, level: usize, parent: TrackPtr) -> Option<Tra
     };
     // A handler that left by a jump may have left the track busy.
     lane.end();
-    if !lane.writer.header().is_there() {
+    if !lane.has_header() && !lane.has_header_still() {
         begin_again(lane, lane.place.cursor);
     }
     Some(lane)

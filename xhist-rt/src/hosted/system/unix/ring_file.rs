@@ -171,7 +171,7 @@ impl RingFile {
     /// Reports a file that another process has cut: the new bytes make all others zeros, so no signal will come for them.
     fn reserve(self, offset: u64, len: usize) -> bool {
         let cut = LATEST.cut().flatten().filter(|cut| cut.file.is_same(self));
-        cut.inspect(Cut::void_the_rest);
+        cut.inspect(Cut::report);
         let is_reserved = self.reserve_bytes(offset, len);
         if is_reserved {
             LATEST.keep(self, offset + len as u64);
@@ -257,9 +257,6 @@ impl Latest {
     }
 }
 
-/// Bytes of a header by which readers and the ring's thread know that it is there: the magic and the byte order mark.
-const MARKS: usize = qs_core::ring::MAGIC.len() + size_of::<u32>();
-
 /// A ring file that another process has cut to this length.
 #[derive(Clone, Copy)]
 struct Cut {
@@ -268,17 +265,9 @@ struct Cut {
 }
 
 impl Cut {
-    /// Takes the header from the ring of which a part is left, so that its thread begins again: the chunk that it writes
-    /// has lost its beginning.
-    fn void_the_rest(&self) {
-        if let Some(start) = mirror::cut_in_two(self.file.fd, self.left) {
-            let zeros = [0u8; MARKS];
-            // Not by a store: the page may be gone again.
-            // SAFETY: the buffer has the length that is passed.
-            unsafe {
-                libc::pwrite(self.file.fd, zeros.as_ptr().cast::<c_void>(), zeros.len(), start as libc::off_t)
-            };
-        }
+    /// Reports the ring of which a part is left.
+    fn report(&self) {
+        mirror::cut_in_two(self.file.fd, self.left);
     }
 }
 
@@ -286,7 +275,7 @@ impl Cut {
 /// was shorter; `None` if it cannot grow.
 fn grow_again(fills_holes: bool) -> Option<bool> {
     let cut = LATEST.cut()?;
-    cut.inspect(Cut::void_the_rest);
+    cut.inspect(Cut::report);
     let (file, len) = (LATEST.file(), LATEST.len.load(Ordering::Relaxed) as usize);
     (cut.is_none() && !fills_holes || file.reserve_bytes(0, len)).then_some(cut.is_some())
 }
