@@ -1,6 +1,6 @@
 //! Do the commands that `--how-to-dump` prints work when they are typed, and does gdb's command `xhist` find all rings?
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use xhist_tests::{Case, Done, Listing, Need, Run, Started, Tree, other_cargo, report};
 
@@ -29,6 +29,14 @@ fn blocks(elf: &Path) -> Vec<String> {
 /// A shell in this directory that has our commands; it stops at the first that fails.
 fn shell(directory: &Path, commands: &str) -> Run {
     other_cargo("sh", directory).env("DEBUGINFOD_URLS", "").arg("-e").arg("-c").arg(commands)
+}
+
+/// A program under a name and in a directory that no other case has. The map is found below the directory.
+fn own(name: &str, tree: &Tree) -> PathBuf {
+    let own = tree.join(&format!("own_{name}"));
+    std::fs::hard_link(program(name), &own).expect("a link");
+    std::os::unix::fs::symlink(zoo().join("target"), tree.join("target")).expect("a link");
+    own
 }
 
 fn started(name: &str, text: &str, tree: &Tree) -> Started {
@@ -65,11 +73,9 @@ fn listing(done: &Done) -> Listing {
 
 fn typed_for_a_process() {
     let tree = Tree::empty("typed");
-    let elf = program("waits");
-    let _running = started("waits", "ready 4950\n", &tree);
+    let elf = own("waits", &tree);
+    let _running = started_as(Run::new(&elf, tree.path()), "ready 4950\n");
     let blocks = blocks(&elf);
-    // The map is found below the working directory.
-    std::os::unix::fs::symlink(zoo().join("target"), tree.join("target")).expect("a link");
     let with_gdb = shell(tree.path(), &blocks[1]).succeed();
     assert_eq!(listing(&with_gdb).last(), place("waits", "last"));
     let pid = blocks[1].lines().next().expect("PID=");
@@ -87,7 +93,7 @@ fn typed_for_a_ring_file() {
 
 fn all_threads() {
     let tree = Tree::empty("threads");
-    let running = started("waits_in_threads", "works 4\n", &tree);
+    let running = started_as(Run::new(own("waits_in_threads", &tree), tree.path()), "works 4\n");
     let pid = running.pid().to_string();
     let done = gdb(&tree, &["-p", &pid], "xhist --thread").succeed();
     for thread in ["main", "worker-1", "worker-2"] {
@@ -98,7 +104,7 @@ fn all_threads() {
     // It goes on afterwards.
     assert!(Path::new(&format!("/proc/{pid}/exe")).exists());
     assert_eq!(
-        std::fs::read_dir(zoo().join("target/xhist/build/debug"))
+        std::fs::read_dir(tree.path())
             .expect("it")
             .flatten()
             .filter(|entry| entry.file_name().to_string_lossy().starts_with(".xhist-"))
