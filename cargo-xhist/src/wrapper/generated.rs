@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::rustc_args::without_output;
+use super::rustc_args::{with_path, without_output};
 use crate::error::Error;
 use crate::facts::sum;
 use crate::names::{FOUND, GENERATED};
@@ -92,8 +92,7 @@ fn needed(
 /// A run of the compiler that only writes the list of the files that it needs. Returns the list.
 pub(super) fn expand(command: &mut Command, args: &[OsString], list: &Path) -> Option<String> {
     std::fs::create_dir_all(list.parent()?).ok()?;
-    let mut emit = OsString::from("--emit=dep-info=");
-    emit.push(list);
+    let emit = with_path("--emit=dep-info=", list);
     command
         .args(without_output(args))
         .arg(emit)

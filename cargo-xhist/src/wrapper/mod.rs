@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use self::generated::OutDir;
-use self::rustc_args::{value_of, values_of};
+use self::rustc_args::{value_of, values_of, with_path};
 use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME};
 use crate::plan::{Recorder, WrapperPlan};
 use xhist_instrument::normal::normal;
@@ -173,9 +173,7 @@ impl RustcCall {
             }
         }
         let mut add = |option: &str, value: &Path, prefix: &str| {
-            let mut joined = OsString::from(prefix);
-            joined.push(value);
-            result.extend([OsString::from(option), joined]);
+            result.extend([OsString::from(option), with_path(prefix, value)]);
         };
         add("--extern", self.recorder.library_for(is_optimised(args)), "xhist_rt=");
         let directories: BTreeSet<_> = self.recorder.libraries().filter_map(Path::parent).collect();
@@ -192,16 +190,11 @@ impl RustcCall {
 
     /// The arguments for a check of the user's own sources, which writes this file.
     fn check(&self, args: &[OsString], written: &Path) -> Vec<OsString> {
-        let with = |option: &str, path: &Path| {
-            let mut option = OsString::from(option);
-            option.push(path);
-            option
-        };
         let mut result = rustc_args::without_output(args);
-        result.push(with("--emit=metadata=", written));
+        result.push(with_path("--emit=metadata=", written));
         if let Some(kept) = codegen_value(args, "incremental=") {
             // Apart from what is kept of the shadow, which has the same name.
-            result.push(with("-Cincremental=", &Path::new(&kept).join("checked")));
+            result.push(with_path("-Cincremental=", &Path::new(&kept).join("checked")));
         }
         result.extend(cap_lints(args));
         result
@@ -210,8 +203,7 @@ impl RustcCall {
     /// Options that map shadow paths to the user's. The last one that matches wins; it is relative if cargo's path was.
     fn remaps(&self) -> impl Iterator<Item = OsString> {
         let remap = |from: &Path, to: &str| {
-            let mut option = OsString::from("--remap-path-prefix=");
-            option.push(from);
+            let mut option = with_path("--remap-path-prefix=", from);
             option.push(to);
             option
         };

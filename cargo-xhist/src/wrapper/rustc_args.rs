@@ -1,6 +1,7 @@
 //! Reads values from the arguments of the compiler.
 
 use std::ffi::OsString;
+use std::path::Path;
 
 /// The values of an option: `--option value`, `--option=value` and `-Cvalue`.
 pub(crate) fn values_of<'a>(args: &'a [OsString], option: &'a str) -> impl Iterator<Item = OsString> + 'a {
@@ -32,6 +33,13 @@ pub(crate) fn without_output(args: &[OsString]) -> Vec<OsString> {
         }
     }
     kept
+}
+
+/// An option with this path as its value: `--emit=metadata=` and a path.
+pub(crate) fn with_path(option: &str, path: &Path) -> OsString {
+    let mut option = OsString::from(option);
+    option.push(path);
+    option
 }
 
 /// The first value of an option.

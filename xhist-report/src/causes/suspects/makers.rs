@@ -5,6 +5,7 @@ use std::collections::HashSet;
 
 use super::history::FailureHistory;
 use super::program::ProgramSites;
+use super::text_weight::code_of;
 
 /// Statements that are searched for a name.
 const SEARCHED: usize = 4096;
@@ -95,7 +96,7 @@ pub fn makers(
 
 /// The names that a line binds or changes, and those that it makes them of.
 fn binding(text: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let code = text.split("//").next()?.trim();
+    let code = code_of(text);
     let is_let =
         ["let ", "if let ", "while let ", "} else if let "].iter().any(|word| code.starts_with(word));
     let (left, right) = match code.strip_prefix("for ") {
@@ -115,7 +116,7 @@ fn binding(text: &str) -> Option<(Vec<String>, Vec<String>)> {
 
 /// Whether a statement only passes on a value that has a name: it makes nothing.
 pub(super) fn only_names(text: &str) -> bool {
-    let code = text.split("//").next().unwrap_or_default().trim().trim_end_matches(';');
+    let code = code_of(text).trim_end_matches(';');
     let code = code.strip_prefix("return ").unwrap_or(code);
     let inner = code
         .strip_suffix(')')
@@ -126,8 +127,7 @@ pub(super) fn only_names(text: &str) -> bool {
 
 /// The names of values in a text: no functions, macros, fields, types and paths.
 fn names(text: &str) -> Vec<String> {
-    let code = text.split("//").next().unwrap_or_default();
-    let named = words(code).filter(|word| {
+    let named = words(code_of(text)).filter(|word| {
         let (_, before, behind) = *word;
         let is_field = before.ends_with('.') && !before.ends_with("..");
         let is_called = before.ends_with("::") || behind.starts_with(['(', '!']) || behind.starts_with("::");

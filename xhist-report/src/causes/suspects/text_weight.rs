@@ -35,6 +35,11 @@ pub fn only_checks(text: &str) -> bool {
     CHECKED.iter().any(|check| text.contains(check))
 }
 
+/// A line without the comment at its end.
+pub fn code_of(text: &str) -> &str {
+    text.split("//").next().unwrap_or_default().trim()
+}
+
 /// What the text of a line says.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct TextEvidence {
@@ -105,7 +110,7 @@ fn text_weight(text: &str) -> f64 {
     if ENDINGS.contains(&text.trim_end_matches([';', ','])) {
         return 0.3;
     }
-    let code = text.split("//").next().unwrap_or_default().trim();
+    let code = code_of(text);
     if is_constant(code) {
         return 0.3;
     }
