@@ -200,7 +200,9 @@ impl FrameDraft {
                 self.fold();
                 None
             } else {
-                let is_end = is_head && len >= usize::from(self.writer.look);
+                let is_end = is_head
+                    && len >= usize::from(self.writer.look)
+                    && len > usize::from(self.writer.last_len);
                 let added = if is_end { None } else { self.add(len, page, code, interrupt) };
                 if added.is_none() {
                     self.writer.expect(if is_head { len } else { self.writer.again.into() });

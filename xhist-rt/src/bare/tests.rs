@@ -226,6 +226,24 @@ fn is_folded(len: u32, files: u32) -> bool {
     history().first() == Some(&5)
 }
 
+#[test]
+fn calls_of_a_handler_take_no_room() {
+    let unfolded: Vec<u32> = (1..=FOLDED).filter(|len| !are_calls_folded(*len)).collect();
+    assert_eq!(unfolded, []);
+}
+
+/// Whether calls of a handler take few frames. The first statement of each call takes the slow path.
+fn are_calls_folded(len: u32) -> bool {
+    let _lock = lock_recorder();
+    // Frames of full length.
+    (1000..1300).for_each(record_word);
+    flush();
+    for _ in 0..4 * RING_SIZE as u32 / len {
+        interrupt(7, || (10..10 + len).for_each(record_word));
+    }
+    history().first() == Some(&1000) && interrupted().len() < 5 * writer::ROOM
+}
+
 /// The lines of the ring, each with its interrupt. Repetitions are not expanded.
 fn interrupted() -> Vec<(u16, u16)> {
     let image = image();
