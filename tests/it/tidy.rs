@@ -53,6 +53,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/slow_path/value.rs",
     "xhist-rt/src/hosted/track/handlers.rs",
     "xhist-rt/src/hosted/track/pending.rs",
+    "xhist-rt/src/bare/byte_list.rs",
     "xhist-rt/src/bare/statement.rs",
     "xhist-rt/src/bare/value.rs",
     "xhist-rt/src/bare/writer.rs",

@@ -48,16 +48,16 @@ impl FrameDraft {
             self.digits(self.writer.folded);
         }
         // The length is always written escaped. Two lengths would become flag and escape, so they are avoided.
-        while needs_escape((data_len + self.len) as u8 ^ ESCAPE_XOR) {
+        while needs_escape((data_len + self.len()) as u8 ^ ESCAPE_XOR) {
             self.push(step::END);
         }
-        let len = (data_len + self.len) as u8;
+        let len = (data_len + self.len()) as u8;
         // Readers ignore this byte while the frame is open. `commit` detects later whether the writer has changed.
         self.write(data.wrapping_sub(1), &[len ^ ESCAPE_XOR]);
         self.sum = self.sum.wrapping_add(len);
         self.push(!self.sum);
         self.plain(FLAG);
-        let end = self.start.wrapping_add(self.len as u32);
+        let end = self.start.wrapping_add(self.len() as u32);
         self.next = Some(self.state.after(end.wrapping_sub(self.state.head() as u32) as usize));
         self.writer.set_closed();
     }
@@ -75,14 +75,14 @@ impl FrameDraft {
         self.plain(ESCAPE);
         self.plain(ESCAPE_XOR);
         self.writer.head_sum = self.sum;
-        self.writer.data = self.start.wrapping_add(self.len as u32);
-        self.next = Some(self.state.with_open(self.len));
+        self.writer.data = self.start.wrapping_add(self.len() as u32);
+        self.next = Some(self.state.with_open(self.len()));
     }
 }
 
 /// Closes the open frame, so a link can take its statements.
 pub fn flush() {
-    let mut draft = FrameDraft::EMPTY;
+    let mut draft = FrameDraft::new();
     for _ in 0..TRIES {
         draft.begin();
         if !draft.writer.is_open() {

@@ -1,8 +1,9 @@
 //! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
 //!
-//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
+//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `byte_list` holds its bytes, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
 //! interrupts, `cycles` the core's clock, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
+mod byte_list;
 #[cfg(feature = "cycles")]
 mod cycles;
 mod draft;

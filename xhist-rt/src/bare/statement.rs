@@ -133,7 +133,7 @@ extern "C" fn record_far(word: u32) {
 #[cold]
 #[inline(never)]
 extern "C" fn record_slow(page: u32, code: u8) {
-    let mut draft = FrameDraft::EMPTY;
+    let mut draft = FrameDraft::new();
     for _ in 0..TRIES {
         draft.begin();
         if draft.writer.is_muted {
@@ -200,9 +200,8 @@ impl FrameDraft {
                 self.fold();
                 None
             } else {
-                let is_end = is_head
-                    && len >= usize::from(self.writer.look)
-                    && len > usize::from(self.writer.last_len);
+                let least = usize::from(self.writer.look.max(self.writer.last_len));
+                let is_end = is_head && len >= least;
                 let added = if is_end { None } else { self.add(len, page, code, interrupt) };
                 if added.is_none() {
                     self.writer.expect(if is_head { len } else { self.writer.again.into() });
@@ -254,7 +253,7 @@ impl FrameDraft {
             }
         };
         self.push(code);
-        let len = len + self.len;
+        let len = len + self.len();
         if len > ROOM {
             return None;
         }
