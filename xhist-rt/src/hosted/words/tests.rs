@@ -133,9 +133,9 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part(), 1..8)
 }
 
-/// Number of cases. It is lower where the code is slow.
+/// Number of cases. A usual run has a few, and the release build of a long run all.
 pub(super) fn cases(release: u32) -> ProptestConfig {
-    let cases = if cfg!(debug_assertions) { release / 8 } else { release };
+    let cases = if cfg!(debug_assertions) { release / 16 } else { release };
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
 
