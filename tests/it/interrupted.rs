@@ -158,8 +158,8 @@ fn first() {
 fn forked(kind: &str) {
     const SIGCHLD: i32 = 17;
     for (build, every) in [
-        (Build::Optimised, if is_long() { 7 } else { 43 }),
-        (Build::Plain, if is_long() { 397 } else { 797 }),
+        (Build::Optimised, if is_long() { 7 } else { 101 }),
+        (Build::Plain, if is_long() { 397 } else { 1601 }),
     ] {
         let mut stopped = Stopped::new(kind, build);
         for steps in 0.. {

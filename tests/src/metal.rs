@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::tools::kept_builds;
 use crate::{Run, Tree, finding_recorder, free_port, other_cargo, repository};
@@ -89,6 +89,9 @@ fn variable(target: &str, setting: &str) -> String {
     format!("CARGO_TARGET_{}_{setting}", target.to_uppercase().replace('-', "_"))
 }
 
+/// Arguments of QEMU by which the board's clock counts instructions, 64 ns each: how busy the host is changes nothing then.
+pub const COUNTED: [&str; 2] = ["-icount", "shift=6"];
+
 /// Where Debian's compiler finds the core library for this target: compiled once from its sources, for all firmware, all
 /// recorders and all runs. `-Zbuild-std` would compile it for each of them.
 fn sysroot(target: &str) -> PathBuf {
@@ -161,7 +164,7 @@ impl Firmware {
         let qemu = qemu
             .args("-display none -monitor none -serial stdio -semihosting-config enable=on,target=native");
         // In real time, a busy host lets the timer interrupt it between any two instructions.
-        let qemu = qemu.args("-icount shift=6");
+        let qemu = qemu.args(&COUNTED.join(" "));
         let done = qemu.limit(Duration::from_secs(60)).arg("-kernel").arg(&self.elf).done();
         format!("{}{}", done.stdout, done.stderr)
     }
@@ -177,7 +180,7 @@ impl Firmware {
         let mut qemu = Command::new(self.board.qemu[0]);
         qemu.args(&self.board.qemu[1..])
             .args(one_by_one)
-            .args(["-icount", "shift=6"])
+            .args(COUNTED)
             .args(["-display", "none", "-monitor", "none"]);
         qemu.args(["-d", "exec,nochain", "-D", "/dev/stdout", "-kernel"]).arg(&self.elf);
         qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -345,6 +348,19 @@ impl Machine {
         std::thread::sleep(time);
         self.link().write_all(&[3]).expect("sent");
         self.answer();
+    }
+
+    /// Lets it run in short turns, until a look at it has a result. A busy host takes any time for what the board does at once.
+    pub fn run_until<T>(&mut self, what: &str, mut look: impl FnMut(&mut Machine) -> Option<T>) -> T {
+        const TURN: Duration = Duration::from_millis(100);
+        let end = Instant::now() + Duration::from_secs(120);
+        loop {
+            self.run_for(TURN);
+            if let Some(seen) = look(self) {
+                return seen;
+            }
+            assert!(Instant::now() < end, "not within two minutes: {what}");
+        }
     }
 
     /// A register.
