@@ -1,5 +1,6 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cores;
 mod cost_defmt;
 mod cost_risc_v;
 mod detail;
@@ -54,6 +55,7 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {

@@ -37,6 +37,13 @@ pub const RISC_V: Board = Board {
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
+/// Two cores of it.
+pub const TWO_CORES: Board = Board {
+    sample: "firmware-two-cores",
+    qemu: &["qemu-system-riscv32", "-machine", "virt", "-smp", "2", "-bios", "none"],
+    ..RISC_V
+};
+
 /// A Cortex-M3 with embassy's executor.
 pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 
