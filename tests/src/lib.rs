@@ -30,7 +30,7 @@ pub use faults::{Fault, FaultEdit, FaultyCrate, FaultyLines};
 pub use hunt::{is_long, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
-    Board, CORTEX_M, EMBASSY, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, TWO_CORES, VALUES,
+    Board, CORTEX_M, EMBASSY, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, STOP_AT, STOPPED, TWO_CORES, VALUES,
     cargo_for_target, has_compiler,
 };
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};

@@ -35,12 +35,6 @@ pub fn start_clock() {
     qs::start(qs::Info { time: Some(|| unsafe { TIME.read_volatile() }), ..qs::Info::default() });
 }
 
-pub fn wait(until: impl Fn() -> bool) {
-    while !until() {
-        core::hint::spin_loop();
-    }
-}
-
 /// Ends the emulator.
 pub fn end(is_well: bool) -> ! {
     loop {

@@ -19,8 +19,12 @@ fn change_by(change: i32) {
 }
 
 // xhist instrument FALSE
-pub fn waiting() -> i32 {
-    WAITING.load(SeqCst)
+pub fn wait_for_some() {
+    while WAITING.load(SeqCst) <= 0 {}
+}
+
+pub fn wait_for_none() {
+    while WAITING.load(SeqCst) > 0 {}
 }
 
 /// A slow device register.

@@ -26,7 +26,7 @@ fn main(core: usize) -> ! {
         board::end(true)
     }
     loop {
-        board::wait(|| crit_section::waiting() > 0);
+        crit_section::wait_for_some();
         take_event();
     }
 }
@@ -37,7 +37,7 @@ fn post_events() {
         POSTED.fetch_add(1, SeqCst);
         crit_section::add(1);
     }
-    board::wait(|| crit_section::waiting() <= 0);
+    crit_section::wait_for_none();
     let (posted, taken) = (POSTED.load(SeqCst), TAKEN.load(SeqCst));
     assert_eq!(posted, taken, "events posted and taken");
 }

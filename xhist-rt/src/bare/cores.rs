@@ -14,14 +14,12 @@ pub(super) const CORES: usize = match option_env!("XHIST_CORES") {
 };
 
 #[cfg(not(feature = "multi-core"))]
-pub(super) use one::{between, clock, current};
+pub(super) use one::{between, current};
 #[cfg(feature = "multi-core")]
 pub(super) use several::{between, clock, current, set_clock};
 
 #[cfg(not(feature = "multi-core"))]
 mod one {
-    use super::super::writer::Writer;
-
     /// The number of the core that runs this code.
     #[inline(always)]
     pub(crate) fn current() -> usize {
@@ -33,19 +31,11 @@ mod one {
     pub(crate) fn between<R>(act: impl FnOnce() -> R) -> R {
         act()
     }
-
-    /// The program's clock.
-    #[inline(always)]
-    pub(crate) fn clock(writer: &Writer) -> Option<fn() -> u32> {
-        writer.time
-    }
 }
 
 #[cfg(feature = "multi-core")]
 mod several {
     use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
-
-    use super::super::writer::Writer;
 
     static CLOCK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
 
@@ -60,7 +50,7 @@ mod several {
     }
 
     /// The program's clock, which all cores share.
-    pub(crate) fn clock(_: &Writer) -> Option<fn() -> u32> {
+    pub(crate) fn clock() -> Option<fn() -> u32> {
         // SAFETY: `set_clock` stores nothing else, and null is `None`.
         unsafe { core::mem::transmute::<*mut (), Option<fn() -> u32>>(CLOCK.load(Relaxed)) }
     }

@@ -75,12 +75,10 @@ pub(super) fn rings() -> impl Iterator<Item = *const Ring> {
     (0..CORES).map(move |core| first.wrapping_add(core).cast_const())
 }
 
-/// Calls `act` with the header of each ring that is written. No other core changes them meanwhile.
-pub(super) fn change_headers(act: impl Fn(&Header)) {
+/// The headers of the rings that are written. The caller is in [`cores::between`].
+pub(super) fn headers<'a>() -> impl Iterator<Item = &'a Header> {
     // SAFETY: `lay_out` was called, so each is a header. Others only change its atomic fields meanwhile.
-    cores::between(|| {
-        super::writer::with_any(|_| rings().for_each(|ring| act(unsafe { &*ring.cast::<Header>() })))
-    });
+    rings().map(|ring| unsafe { &*ring.cast::<Header>() })
 }
 
 /// Counts a statement of a core without a ring, in the first ring.

@@ -1,7 +1,7 @@
 //! The bare-metal recorder: a ring in a static, one for each core with `multi-core`, written with interrupts masked for a few
 //! instructions.
 //!
-//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `cores` what several cores have, `mask` and `interrupt` the
+//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `trigger` starts and stops that, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `cores` what several cores have, `mask` and `interrupt` the
 //! interrupts, `cycles` the core's clock, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
 mod cores;
@@ -16,6 +16,7 @@ mod mask;
 mod memory;
 mod statement;
 mod task;
+mod trigger;
 mod value;
 mod writer;
 
@@ -31,6 +32,7 @@ pub use memory::RING_SIZE;
 use statement::record_at;
 pub(crate) use statement::{newest, record, record as entry};
 pub(crate) use task::RecordedTask as Task;
+pub(crate) use trigger::{start_at, stop_at};
 pub(crate) use value::{own, target, target as reference};
 pub(crate) use writer::apply_filters;
 
@@ -61,7 +63,7 @@ pub(crate) fn set_time(time: fn() -> u32) {
     cores::set_clock(time);
     #[cfg(not(feature = "multi-core"))]
     writer::with(|writer| writer.time = Some(time));
-    memory::change_headers(|header| header.set_time_width(4));
+    writer::change_headers(|header| header.set_time_width(4));
 }
 
 /// Starts recording, if it is stopped.
@@ -78,17 +80,17 @@ pub fn stop() {
 
 /// Sets the hash of the map that the program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
-    memory::change_headers(|header| header.map_hash.store(hash));
+    writer::change_headers(|header| header.map_hash.store(hash));
 }
 
 /// Sets the flag of a program that records only function entries.
 pub(crate) fn set_entries_only() {
-    memory::change_headers(|header| header.set_entries_only());
+    writer::change_headers(|header| header.set_entries_only());
 }
 
 /// Sets the flag of a program that records values.
 pub(crate) fn set_values() {
-    memory::change_headers(|header| header.set_values());
+    writer::change_headers(|header| header.set_values());
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces of 64 bytes. Interrupts are masked only while a piece is

@@ -360,6 +360,24 @@ fn a_muted_ring_stays_as_it_is() {
 }
 
 #[test]
+fn triggers_stop_and_start_at_a_passage() {
+    let _lock = lock_recorder();
+    let pass = |word| {
+        crate::start_at(5, 4);
+        record_word(word);
+        crate::stop_at(6, 2, 100);
+    };
+    (1..10).for_each(pass);
+    assert_eq!(history(), [1, 2, 4, 5, 6, 7, 8, 9]);
+    crate::watch(7, 0, Some("3"), &4);
+    record_word(10);
+    crate::watch(7, 0, None, &4);
+    record_word(11);
+    crate::start();
+    assert_eq!(history().last(), Some(&10));
+}
+
+#[test]
 fn frames_have_the_time() {
     let _lock = lock_recorder();
     set_time(|| 0x7D7E_0001);

@@ -6,6 +6,7 @@ use qs_core::record::packed::step;
 use qs_core::ring::data_room;
 
 use super::cores::{self, CORES};
+use super::header::Header;
 use super::mask::masked;
 use super::memory::{self, MASK, RING_SIZE};
 
@@ -118,7 +119,7 @@ pub(super) fn with_any<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
 fn start_clock() {
     if let Some(time) = super::cycles::start() {
         with_laid_out(|writer| _ = writer.time.get_or_insert(time));
-        memory::change_headers(|header| header.set_time_width(4));
+        change_headers(|header| header.set_time_width(4));
     }
 }
 
@@ -134,6 +135,11 @@ pub(super) fn with_laid_out<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
         Some(writer) => act(unsafe { &mut *writer }),
         None => act(&mut Writer { is_muted: true, ..Writer::NEW }),
     })
+}
+
+/// Calls `act` with the header of each ring that is written. No other core changes them meanwhile.
+pub(super) fn change_headers(act: impl Fn(&Header)) {
+    cores::between(|| with_any(|_| memory::headers().for_each(act)));
 }
 
 /// Applies a change of the filters, or of whether recording is stopped. Reads both while handlers cannot change them. Other cores
@@ -225,7 +231,11 @@ impl Writer {
 
     /// The time, for a frame or a record. 0 without a clock.
     pub(super) fn now(&self) -> u32 {
-        cores::clock(self).map_or(0, |time| time().max(1))
+        #[cfg(feature = "multi-core")]
+        let clock = cores::clock();
+        #[cfg(not(feature = "multi-core"))]
+        let clock = self.time;
+        clock.map_or(0, |time| time().max(1))
     }
 
     /// Forgets the previous frame, because the next one does not follow it.
