@@ -1,11 +1,13 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cores;
 mod cost_defmt;
 mod cost_risc_v;
 mod detail;
 mod kinds;
 mod rtic;
 mod runner;
+mod trigger;
 mod values;
 
 use std::collections::BTreeSet;
@@ -54,6 +56,9 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
+    Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
+    Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {

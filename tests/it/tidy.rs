@@ -59,6 +59,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/bare/value.rs",
     "xhist-rt/src/bare/writer.rs",
     "xhist-rt/src/bare/memory.rs",
+    "xhist-rt/src/bare/cores.rs",
     "xhist-rt/src/bare/mask.rs",
     "xhist-rt/src/bare/cycles.rs",
     "xhist-rt/src/qs/embassy.rs",

@@ -37,6 +37,13 @@ pub const RISC_V: Board = Board {
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
+/// Two cores of it.
+pub const TWO_CORES: Board = Board {
+    sample: "firmware-two-cores",
+    qemu: &["qemu-system-riscv32", "-machine", "virt", "-smp", "2", "-bios", "none"],
+    ..RISC_V
+};
+
 /// A Cortex-M3 with embassy's executor.
 pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 
@@ -44,6 +51,8 @@ pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 pub const ONE_RING: &str = "one-ring";
 /// The sample in function detail.
 pub const ENTRIES: &str = "entries";
+/// The sample, which stops recording when a line has run three times.
+pub const STOPPED: &str = "stopped";
 /// The sample with the values of its critical section.
 pub const VALUES: &str = "values";
 
@@ -240,6 +249,9 @@ impl Firmware {
     }
 }
 
+/// Where it stops: the second statement of a function, as the sample has it.
+pub const STOP_AT: &str = "src/crit_section.rs:11#3";
+
 /// In one directory for all features, so that what others wrote is compiled once.
 fn build(board: &'static Board, features: &str) -> Firmware {
     let name = if features.is_empty() { "plain" } else { features };
@@ -252,6 +264,8 @@ fn build(board: &'static Board, features: &str) -> Firmware {
     let mut cargo = board.cargo(&directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if features == ENTRIES {
         cargo = cargo.args("--detail function");
+    } else if features == STOPPED {
+        cargo = cargo.args(&format!("--stop-at {STOP_AT}"));
     } else if features == VALUES {
         cargo = cargo.args("--values **::crit_section");
     } else if !["", ONE_RING].contains(&features) {

@@ -141,6 +141,7 @@ impl<'o> AnswerReport<'o> {
         // Firmware has no threads.
         let of = match (ring.is_of_thread(), ring.status) {
             (true, _) => format!(" of thread {name}"),
+            (false, _) if ring.core.is_some() => format!(" of {name}"),
             (false, "before the reset") => " before the reset".to_owned(),
             (false, _) => String::new(),
         };

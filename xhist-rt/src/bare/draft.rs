@@ -11,7 +11,7 @@ use qs_core::ring::{Folded, State};
 
 use super::byte_list::ByteList;
 use super::memory;
-use super::writer::{FAR, Writer, with_any, with_laid_out};
+use super::writer::{FAR, Writer, is_unwanted, with_any, with_laid_out};
 
 /// Longest step with a value.
 pub(super) const MAX_VALUE: usize = 60;
@@ -65,6 +65,10 @@ impl FrameDraft {
             self.writer = *writer;
             self.state = memory::state();
         });
+        // A writer of one core knows it; other cores are not waited for.
+        if cfg!(feature = "multi-core") && !self.writer.is_muted {
+            self.writer.is_muted = is_unwanted();
+        }
         (self.next, self.folded) = (None, None);
     }
 

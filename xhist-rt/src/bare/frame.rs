@@ -65,7 +65,7 @@ impl FrameDraft {
     /// Lists the head of a packed frame: all bytes before its data.
     pub(super) fn head(&mut self, page: Page) {
         // 0 means no time.
-        let time = self.writer.time.map_or(0, |time| time().max(1));
+        let time = self.writer.now();
         self.write_at(self.state.head() as u32);
         self.push(self.state.seq().wrapping_add(1));
         self.push(RECORD_BASE + ids::PACKED);
@@ -114,6 +114,9 @@ pub(super) fn append(bytes: &[u8], is_timed: bool) {
 impl Writer {
     /// Appends a record, if no frame is open.
     fn append(&mut self, bytes: &[u8], is_timed: bool) -> bool {
+        if self.is_of_no_ring() {
+            return true;
+        }
         if self.is_open() {
             return false;
         }
@@ -128,7 +131,7 @@ impl Writer {
         let mut rest = bytes.get(1..).unwrap_or_default().iter();
         rest.by_ref().take(1).for_each(|byte| put.byte(*byte));
         if is_timed {
-            let time = self.time.map_or(0, |time| time().max(1)).to_le_bytes();
+            let time = self.now().to_le_bytes();
             rest.by_ref().take(SIZES.time as usize).zip(time).for_each(|(_, byte)| put.byte(byte));
         }
         rest.for_each(|byte| put.byte(*byte));
