@@ -66,7 +66,7 @@ pub(super) fn ring(number: usize) -> *mut Ring {
 /// The ring of this core. One without a ring sees the last one, and never writes it.
 #[inline(always)]
 fn own() -> *mut Ring {
-    CURRENT.load(SEEN).wrapping_add(cores::current().min(CORES - 1))
+    CURRENT.load(SEEN).wrapping_add(cores::place())
 }
 
 /// The rings that are written.
