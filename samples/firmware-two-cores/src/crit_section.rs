@@ -30,7 +30,7 @@ pub fn wait_for_none() {
 /// A slow device register.
 fn read() -> i32 {
     let waiting = WAITING.load(SeqCst);
-    for i in 0..400 {
+    for i in 0..20_000 {
         black_box(i);
     }
     waiting

@@ -20,7 +20,7 @@ fn main(core: usize) -> ! {
     if core == 0 {
         board::start_clock();
         board::start_second_core();
-        for _ in 0..20_000 {
+        for _ in 0..300 {
             post_events();
         }
         board::end(true)

@@ -13,10 +13,20 @@ fn run(project: &Tree, feature: &str) -> Done {
     if feature.is_empty() { cargo } else { cargo.args("--features").arg(feature) }.done()
 }
 
-/// The lost count: between the two steps of a core in the section, the other one reads the same count.
+/// The lost count: between the two steps of a core in the section, the other one reads the same count. A statement is recorded
+/// before it runs, so in some runs the history has the store before the read that came first.
 pub(super) fn race() {
     let project = Project::of(SAMPLE);
-    let done = run(&project, "").expect(1);
+    assert!((0..5).any(|_| shows_race(&project)), "both cores read the same count");
+    let calls = report(project.path()).args("calls --thread").arg("core 1").done().expect(0);
+    calls.check(
+        calls.stdout.contains("take_event") && !calls.stdout.contains("post_events"),
+        "one core alone",
+    );
+}
+
+fn shows_race(project: &Tree) -> bool {
+    let done = run(project, "").expect(1);
     done.check(done.stdout.contains("core 0: panicked"), "the count is wrong");
     for core in ["core 0", "core 1"] {
         done.check(done.stderr.contains(&format!("last statements of {core} (newest last):\n")), core);
@@ -32,21 +42,13 @@ pub(super) fn race() {
         (place == read || place == store).then_some((place == read, core))
     });
     let steps: Vec<(bool, &str)> = steps.collect();
-    let is_race = |three: &[(bool, &str)]| {
-        // A read, one of the other core, and the store of one of them.
-        three[0].0 && three[1].0 && !three[2].0 && three[0].1 != three[1].1
-    };
-    history.check(steps.windows(3).any(is_race), "both cores read the same count");
     for core in ["core 0", "core 1"] {
         let own: Vec<bool> = steps.iter().filter(|step| step.1 == core).map(|step| step.0).collect();
         let is_in_turn = own.windows(2).all(|pair| pair[0] != pair[1]);
-        history.check(own.len() > 10 && is_in_turn, "a core reads and stores in turn");
+        history.check(!own.is_empty() && is_in_turn, "a core reads and stores in turn");
     }
-    let calls = report(project.path()).args("calls --thread").arg("core 1").done().expect(0);
-    calls.check(
-        calls.stdout.contains("take_event") && !calls.stdout.contains("post_events"),
-        "one core alone",
-    );
+    // A read, one of the other core, and a store.
+    steps.windows(3).any(|three| three[0].0 && three[1].0 && !three[2].0 && three[0].1 != three[1].1)
 }
 
 /// With its lock, and the program's critical section is one for both cores.

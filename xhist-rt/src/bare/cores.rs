@@ -14,15 +14,21 @@ pub(super) const CORES: usize = match option_env!("XHIST_CORES") {
 };
 
 #[cfg(not(feature = "multi-core"))]
-pub(super) use one::{between, current};
+pub(super) use one::{between, current, place};
 #[cfg(feature = "multi-core")]
-pub(super) use several::{between, clock, current, set_clock};
+pub(super) use several::{between, clock, current, place, set_clock};
 
 #[cfg(not(feature = "multi-core"))]
 mod one {
     /// The number of the core that runs this code.
     #[inline(always)]
     pub(crate) fn current() -> usize {
+        0
+    }
+
+    /// The place of its ring.
+    #[inline(always)]
+    pub(crate) fn place() -> usize {
         0
     }
 
@@ -38,6 +44,12 @@ mod several {
     use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
 
     static CLOCK: AtomicPtr<()> = AtomicPtr::new(core::ptr::null_mut());
+
+    /// The place of the ring that this core writes, or of the last one if it has none.
+    #[inline(always)]
+    pub(crate) fn place() -> usize {
+        current().min(super::CORES - 1)
+    }
 
     /// Calls `act` in the program's critical section, which keeps out the other cores, too.
     pub(crate) fn between<R>(act: impl FnOnce() -> R) -> R {

@@ -66,7 +66,7 @@ pub(super) fn ring(number: usize) -> *mut Ring {
 /// The ring of this core. One without a ring sees the last one, and never writes it.
 #[inline(always)]
 fn own() -> *mut Ring {
-    CURRENT.load(SEEN).wrapping_add(cores::current().min(CORES - 1))
+    CURRENT.load(SEEN).wrapping_add(cores::place())
 }
 
 /// The rings that are written.
@@ -293,7 +293,8 @@ mod kept {
         // Computed here, while interrupts are enabled.
         let newest_marked: [_; CORES] = core::array::from_fn(|core| {
             let header = header_of(ring(newest?).wrapping_add(core));
-            is_whole(header).then(|| (header, header.earlier()))
+            // `find` has looked at the ring of the first core.
+            (core == 0 || is_whole(header)).then(|| (header, header.earlier()))
         });
         let mark = move || {
             newest_marked.into_iter().flatten().for_each(|(header, earlier)| header.mark_earlier(earlier));
