@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
+use super::makers::Maker;
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 use super::text_weight::TextEvidence;
@@ -20,12 +21,14 @@ const PROGRAM: f64 = 0.1;
 /// What a call counts less than the one that it made.
 const OUTWARD: f64 = 0.85;
 /// The parts of a score besides the formula's value.
-const NEAR: f64 = 0.30;
+const NEAR: f64 = 0.20;
 const OPEN: f64 = 0.12;
 const DIFFERENCE: f64 = 0.12;
 const TEXT: f64 = 0.12;
 const CHECK: f64 = 0.12;
-const MADE: f64 = 0.08;
+const MADE: f64 = 0.25;
+/// What the makers count for an operation that panicked itself: it is often the mistake.
+const OPERATION: f64 = 0.3;
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
@@ -295,9 +298,10 @@ fn add_order(
                 false => evidence.open_in += 1,
             }
         }
-        for (step, site) in history.makers.iter().copied().filter(own).enumerate() {
-            let made = OUTWARD.powi(i32::try_from(step).unwrap_or(i32::MAX)) / with_history;
-            ranking.evidence[site as usize].made += made;
+        for Maker { site, steps } in history.makers.iter().filter(|maker| own(&maker.site)) {
+            let made = OUTWARD.powi(i32::try_from(*steps).unwrap_or(i32::MAX)) / with_history;
+            let counts = if history.is_check { 1.0 } else { OPERATION };
+            ranking.evidence[*site as usize].made += counts * made;
         }
         if let Some((_, other)) = nearest {
             let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
@@ -314,11 +318,13 @@ fn add_order(
 fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals) -> f64 {
     let value = evidence.value.max(BRANCH * evidence.branch);
     let parts = f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
-    let order = NEAR * evidence.near
+    // What made the value that a check found wrong belongs to that check, and is as near as its steps are few.
+    let (near, check) = (evidence.near.max(evidence.made), evidence.check.max(evidence.made));
+    let order = NEAR * near
         + OPEN * evidence.open
         + DIFFERENCE * parts
         + TEXT * evidence.text
-        + CHECK * evidence.check
+        + CHECK * check
         + MADE * evidence.made;
     let role = match role {
         Role::Own => 1.0,
@@ -497,7 +503,12 @@ mod tests {
             (history.open, history.returned) = (vec![3], vec![1]);
         };
         assert_eq!(first(returned), (1, 0, 1, 0.0), "though the check is open");
-        assert_eq!(first(|history| history.makers = vec![0, 1]), (0, 0, 0, 1.0));
+        let made = |history: &mut FailureHistory| history.makers = vec![Maker { site: 0, steps: 0 }];
+        assert_eq!(first(made), (0, 0, 0, OPERATION), "an operation panicked itself");
+        let checked = |history: &mut FailureHistory| {
+            (history.makers, history.is_check) = (vec![Maker { site: 0, steps: 0 }], true);
+        };
+        assert_eq!(first(checked), (0, 0, 0, 1.0));
     }
 
     #[test]
