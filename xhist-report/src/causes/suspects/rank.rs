@@ -28,7 +28,7 @@ const TEXT: f64 = 0.12;
 const CHECK: f64 = 0.12;
 const MADE: f64 = 0.25;
 /// What the makers count for an operation that panicked itself: it is often the mistake.
-const OPERATION: f64 = 0.3;
+const OPERATION: f64 = 0.6;
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
