@@ -62,7 +62,7 @@ pub fn makers(
     let failed = failed.filter(|failed| *failed != line(first)).and_then(|failed| text_of(first, failed));
     let mut texts = Texts { program, text_of, known: HashMap::new(), changes: HashMap::new() };
     let text = failed.unwrap_or_else(|| texts.of(first).to_owned());
-    let mut search = Search { program, history, found: Vec::new(), quests: Vec::new() };
+    let mut search = MakerSearch { program, history, found: Vec::new(), quests: Vec::new() };
     search.quests.push(Quest { at, open: Some(0), steps: 0, names: names(&text) });
     if history.is_check && at + 1 < history.order.len() {
         search.returned((at, history.order.len() - 1), 0, &mut texts);
@@ -110,14 +110,14 @@ impl Texts<'_> {
 }
 
 /// A search for makers.
-struct Search<'s> {
+struct MakerSearch<'s> {
     program: &'s ProgramSites,
     history: &'s FailureHistory,
     found: Vec<Maker>,
     quests: Vec<Quest>,
 }
 
-impl Search<'_> {
+impl MakerSearch<'_> {
     fn function(&self, at: usize) -> u32 {
         self.program.sites[self.history.order[at] as usize].function
     }
