@@ -10,7 +10,6 @@ use qs_core::record::value::RecordedValue;
 use qs_core::ring::Status;
 
 use super::bits::SiteSet;
-use super::makers::Maker;
 use super::program::{ProgramSites, Role};
 use xhist_history::answer::ProgramFiles;
 use xhist_history::calls::{Activation, CallStack, Handler, Structure, ThreadEntry};
@@ -30,6 +29,15 @@ pub struct Distance {
     pub of_test: u32,
     /// It ran last in a call of the failed check that only reads.
     pub is_read: bool,
+}
+
+/// A site that made a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// The site.
+    pub site: u32,
+    /// Bindings and calls between it and the failure.
+    pub steps: u32,
 }
 
 /// No function.

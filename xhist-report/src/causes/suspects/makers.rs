@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::history::FailureHistory;
+use super::history::{FailureHistory, Maker};
 use super::program::ProgramSites;
 use super::text_weight::code_of;
 
@@ -28,15 +28,6 @@ const KEYWORDS: [&str; 22] = [
 
 /// Statements that begin so bind names.
 const BINDINGS: [&str; 4] = ["let ", "if let ", "while let ", "} else if let "];
-
-/// A site that made a value.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Maker {
-    /// The site.
-    pub site: u32,
-    /// Bindings and calls between it and the failure.
-    pub steps: u32,
-}
 
 /// A statement whose names are looked for: where it is in the order of the sites, which open call it is in, and how many steps
 /// led to it.

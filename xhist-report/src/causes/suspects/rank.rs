@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
-use super::makers::Maker;
+use super::history::Maker;
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 use super::text_weight::TextEvidence;
