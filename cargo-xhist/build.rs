@@ -17,8 +17,16 @@ const PARTS: [&str; 7] = [
 ];
 
 /// Variables that these sources read when they are compiled. Counts where the sources are not here.
-const VARIABLES: [&str; 6] =
-    ["XHIST_FILES", "XHIST_MAP_HASH", "XHIST_QS_BUILD", "XHIST_QS_OFF", "XHIST_QS_SIZES", "XHIST_RING_SIZE"];
+const VARIABLES: [&str; 8] = [
+    "XHIST_CORES",
+    "XHIST_CORE_REGISTER",
+    "XHIST_FILES",
+    "XHIST_MAP_HASH",
+    "XHIST_QS_BUILD",
+    "XHIST_QS_OFF",
+    "XHIST_QS_SIZES",
+    "XHIST_RING_SIZE",
+];
 
 fn main() {
     let variable = |name| PathBuf::from(env::var_os(name).expect("cargo sets it"));

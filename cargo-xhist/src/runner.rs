@@ -53,7 +53,9 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             let _ = std::fs::remove_dir_all(own);
         } else {
             let (exit, signal) = (status.code(), post_run::signal_of(status));
-            post_run::RunnerRecord { test, pid: Some(pid), exit, signal, asked: None }.write(&own);
+            let nextest_run = std::env::var("NEXTEST_RUN_ID").ok();
+            post_run::RunnerRecord { test, pid: Some(pid), exit, signal, asked: None, nextest_run }
+                .write(&own);
         }
     }
     if let Some(signal) = status.signal() {

@@ -1,11 +1,14 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod cores;
+mod cost_beside;
 mod cost_defmt;
 mod cost_risc_v;
 mod detail;
 mod kinds;
 mod rtic;
 mod runner;
+mod trigger;
 mod values;
 
 use std::collections::BTreeSet;
@@ -17,7 +20,7 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    Board, CORTEX_M, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
+    Board, CORTEX_M, COUNTED, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
     recorded, report, repository, tries,
 };
 
@@ -54,6 +57,9 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
+    Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
+    Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
@@ -96,7 +102,7 @@ fn gdb(firmware: &Firmware, machine: &Machine, commands: &[&str]) -> String {
 
 fn hangs() {
     let firmware = Firmware::sample(&CORTEX_M, "");
-    let machine = firmware.start(&[]);
+    let machine = firmware.start(&COUNTED);
     let (start, len) = firmware.ring();
     let end = start as usize + len;
     // gdb lets it run and halts it, as a person does.
@@ -277,15 +283,13 @@ fn any_step(board: &'static Board) {
 fn risc_v() {
     let firmware = Firmware::sample(&RISC_V, "");
     let (start, len) = firmware.ring();
-    let mut machine = firmware.start(&[]);
+    let mut machine = firmware.start(&COUNTED);
     machine.ask("?");
-    // On a busy host the timer comes at another moment, and later.
-    let is_seen = (0..5).any(|_| {
-        machine.run_for(Duration::from_secs(4));
+    machine.run_until("the critical section is entered twice", |machine| {
         std::fs::write(firmware.directory.join("dump.bin"), machine.memory(start, len)).expect("written");
-        is_entered_twice(&firmware, &report(&firmware.directory).args("dump.bin").succeed().stdout)
+        let text = report(&firmware.directory).args("dump.bin").succeed().stdout;
+        is_entered_twice(&firmware, &text).then_some(())
     });
-    assert!(is_seen, "the critical section was entered twice");
     assert_in_interrupts(&firmware, "tick", 7, "count", 3);
 }
 
@@ -415,7 +419,7 @@ fn live() {
     let firmware = Firmware::sample(&CORTEX_M, "link");
     let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
     let port = listener.local_addr().expect("an address").port();
-    let mut machine = firmware.start(&["-icount", "shift=6", "-serial", &format!("tcp:127.0.0.1:{port}")]);
+    let mut machine = firmware.start(&[COUNTED[0], COUNTED[1], "-serial", &format!("tcp:127.0.0.1:{port}")]);
     let (link, _) = listener.accept().expect("the UART");
     link.set_read_timeout(Some(Duration::from_millis(50))).expect("a limit");
     machine.say("c");
@@ -544,36 +548,15 @@ fn cost() {
 
     // The sample keeps a ring across a reset.
     for (what, firmware, limit) in
-        [("with what `keep` adds", firmware, 2640), ("without", Firmware::sample(&CORTEX_M, ONE_RING), 2300)]
+        [("with what `keep` adds", firmware, 2730), ("without", Firmware::sample(&CORTEX_M, ONE_RING), 2345)]
     {
         let (flash, ram) = sizes_of(&firmware, "8xhist_rt");
         println!("recorder: {flash} bytes of flash {what}, {ram} of RAM beside the ring");
         assert!(flash <= limit && ram <= 64, "{flash} bytes of flash, {ram} of RAM");
     }
     if let Some(elf) = std::env::var_os("XHIST_METAL_BESIDE") {
-        beside(&Firmware::other(&CORTEX_M, elf.into()));
+        cost_beside::beside(&Firmware::other(&CORTEX_M, elf.into()));
     }
-}
-
-/// Another QS target in a program of its own, whose function `one_record` sends a record with two u16, again and again.
-fn beside(firmware: &Firmware) {
-    let disassembly = disassembly(firmware);
-    let start = disassembly.lines().find_map(|line| line.strip_suffix(" <one_record>:"));
-    let start = start.and_then(|digits| u32::from_str_radix(digits, 16).ok()).expect("a function one_record");
-    let (mut count, mut counts) = (0, Vec::new());
-    firmware.trace(|address| {
-        if address == start {
-            counts.push(std::mem::take(&mut count));
-        }
-        count += 1;
-        counts.len() < 200
-    });
-    let rounds = &counts[1..];
-    let each = rounds.iter().sum::<usize>() / rounds.len();
-    let longest = longest_masked(firmware, &disassembly);
-    let (flash, ram) = sizes_of(firmware, "QS_");
-    println!("beside: {each} instructions a record and its loop, at most {longest} masked at a stretch");
-    println!("beside: {flash} bytes of flash, {ram} of RAM in what is named QS_...");
 }
 
 fn disassembly(firmware: &Firmware) -> String {

@@ -50,16 +50,7 @@ pub fn add_recorder(tree: &Tree, features: &str) {
     let manifest = if has_table { manifest } else { format!("{manifest}\n[dependencies]\n") };
     let line = format!("xhist-rt = {{ path = {path:?}, features = [{features}] }}");
     tree.write("Cargo.toml", &manifest.replace("[dependencies]\n", &format!("[dependencies]\n{line}\n")));
-    tree.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {:?}\n", shared_build().path()));
-}
-
-/// Where trees with the recorder keep what they compile, so that it is compiled once. Each thread of tests has its own: a
-/// build waits for another in the same directory.
-fn shared_build() -> &'static Tree {
-    thread_local! {
-        static BUILD: &'static Tree = Box::leak(Box::new(Tree::empty("build")));
-    }
-    BUILD.with(|build| *build)
+    tree.share_build();
 }
 
 fn plain_cargo_run() {
@@ -121,7 +112,9 @@ fn shared_target() -> &'static Tree {
 /// Builds and runs a package; the last place that it records.
 fn last_place(dir: &Path, package: &str) -> String {
     let target = shared_target();
-    cargo(dir).args(&format!("build --quiet -p {package}")).env("CARGO_TARGET_DIR", target.path()).succeed();
+    let cargo =
+        cargo(dir).args(&format!("build --quiet -p {package}")).env("CARGO_TARGET_DIR", target.path());
+    cargo.env("CARGO_BUILD_BUILD_DIR", Tree::shared_build()).succeed();
     let file = dir.join("ring.xhist");
     Run::new(target.join(&format!("debug/{package}")), dir).env("XHIST_FILE", &file).succeed();
     Listing::parse(&report(dir).arg(&file).succeed().stdout).last()
@@ -242,8 +235,10 @@ fn advice_for_firmware() {
     let done = instrument(tree.path()).args("src/").succeed();
     let command = typed(&done, tree.path());
     done.check(command.ends_with(" --features trace,single-core"), "the features of firmware with one core");
-    CORTEX_M.cargo(tree.path(), "build --quiet").succeed();
-    let elf = tree.join("target/thumbv7m-none-eabi/release/firmware-cortex-m");
+    // Where the cases that compile the recorder for such cores have compiled most of it.
+    let target = repository().join("target/bare");
+    CORTEX_M.cargo(tree.path(), "build --quiet").arg("--target-dir").arg(&target).succeed();
+    let elf = target.join("thumbv7m-none-eabi/release/firmware-cortex-m");
     let printed = report(tree.path()).arg("--how-to-dump").arg(elf).succeed();
     printed.check(printed.stdout.contains("dump_image dump.bin"), "the ring is in the program");
 }

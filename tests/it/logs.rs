@@ -59,7 +59,8 @@ fn manifest(features: &str) -> String {
     let recorder = repository().join("xhist-rt");
     format!(
         "[package]\nname = \"logs\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n\n[dependencies]\n\
-         xhist-rt = {{ path = {recorder:?}, features = [{features}] }}\nlog = \"0.4\"\ntracing = \"0.1\"\n\
+         xhist-rt = {{ path = {recorder:?}, features = [{features}] }}\nlog = \"0.4\"\n\
+         tracing = {{ version = \"0.1\", default-features = false, features = [\"std\"] }}\n\
          tracing-subscriber = {{ version = \"0.3\", default-features = false, features = [\"registry\", \"std\"] }}\n"
     )
 }

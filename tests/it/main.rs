@@ -100,6 +100,8 @@ const CASE_LIMIT: Duration = Duration::from_secs(600);
 /// `cargo test` leaves them to `.ci/run`.
 const EXPENSIVE: &[&str] = &[
     "after_run::a_large_ring",
+    "after_run::every_failed_test",
+    "answer::a_crowd",
     "calls::a_million",
     "calls::rounds_of_a_property",
     "commands::a_path_with_braces",
@@ -111,6 +113,7 @@ const EXPENSIVE: &[&str] = &[
     "dap::a_million",
     "deps::statements_of_dependencies",
     "diff::a_million",
+    "exports::github_takes_ten",
     "firmware::",
     "fleet::",
     "generated::",
@@ -121,7 +124,9 @@ const EXPENSIVE: &[&str] = &[
     "in_place::without_the_trace_feature",
     "interrupted::",
     "logs::lines",
+    "nested::",
     "qs::widths",
+    "qspy::damaged_streams",
     "readers::a_million",
     "readers::no_report",
     "recorder::",
@@ -131,6 +136,7 @@ const EXPENSIVE: &[&str] = &[
     "surroundings::a_ring_file_that_was_asked_for_late",
     "surroundings::a_sandbox",
     "threads::a_storm",
+    "trace::three_readers",
     "untouched::",
     "view::keys",
 ];

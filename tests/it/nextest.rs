@@ -7,6 +7,7 @@ use xhist_tests::{Case, Need, Tree, cargo, history_of, line_of};
 
 pub const CASES: &[Case] = &[
     Case::needing("tests_that_fail_are_shown_and_no_others", &[Need::Nextest], failing),
+    Case::needing("a_run_is_found_by_its_name_in_nextests_record", &[Need::Nextest], by_nextests_name),
     Case::needing("a_runner_of_the_user_is_kept", &[Need::Nextest], users_runner),
     Case::new("other_commands_of_nextest_are_refused", refused),
 ];
@@ -106,6 +107,30 @@ fn failing() {
     let skipped = "-- --skip fails --skip is_killed --skip hangs";
     let rest = cargo(tree.path()).args(&format!("xhist nextest run {skipped}")).succeed();
     rest.check(rest.stderr.contains("2 tests run: 2 passed"), "arguments behind `--` are the test programs'");
+}
+
+/// Nextest's record names the run, by its first eight digits.
+fn by_nextests_name() {
+    let tree = project();
+    let state = tree.join("state");
+    let cargo = |args: &str| {
+        let run = cargo(tree.path()).args(args);
+        run.env("NEXTEST_EXPERIMENTAL_RECORD", "1").env("NEXTEST_STATE_DIR", &state).done()
+    };
+    tree.write(".config/user.toml", "[record]\nenabled = true\n");
+    let config = "--user-config-file .config/user.toml";
+    cargo(&format!("xhist nextest run fails {config}")).expect(100);
+    cargo(&format!("xhist nextest run is_killed {config}")).expect(100);
+    let list = cargo(&format!("nextest store list {config}")).expect(0);
+    let is_name = |word: &&str| word.len() == 8 && word.bytes().all(|byte| byte.is_ascii_hexdigit());
+    let names: Vec<&str> = list.stdout.split_whitespace().filter(is_name).collect();
+    list.check(names.len() == 2, "two runs");
+    let answers: Vec<String> =
+        names.iter().map(|name| cargo(&format!("xhist answer {name}")).expect(0).stdout).collect();
+    let of_test = |test: &str| answers.iter().filter(|answer| answer.contains(test)).count();
+    assert_eq!((of_test("test fails"), of_test("test is_killed")), (1, 1), "{answers:?}");
+    let shared = cargo("xhist answer 0123").expect(2);
+    shared.check(shared.stderr.contains("0123"), "no run has this name");
 }
 
 fn users_runner() {

@@ -98,6 +98,13 @@ fn caught_in_program() {
     );
     done.check(!text.contains("caught\n"), "and the first one was not caught");
 
+    let done = run("twice").expect(134);
+    let text = listing(&done);
+    let first = place("src/main.rs", "// first");
+    done.check(places(text).last() == Some(&risky.as_str()), "it ends at the second panic");
+    let sentence = format!("the thread panicked first at {first}, and again in a destructor\n");
+    done.check(text.contains(&sentence), "the first panic is named");
+
     let done = run("other").expect(101);
     let text = listing(&done);
     done.check(

@@ -35,6 +35,11 @@ fn both_ways(command: impl Fn(&str) -> Run) -> Done {
     ours
 }
 
+/// Where the recorder is another one than in all other cases. Without optimisation it is built in half the time.
+fn quick(run: Run) -> Run {
+    run.env("CARGO_PROFILE_RECORDER_OPT_LEVEL", "0")
+}
+
 /// The history of the newest run below this target directory.
 fn history(tree: &Tree, target_dir: &str) -> Listing {
     let runs = std::fs::read_dir(tree.join(target_dir).join("xhist/runs")).expect("runs");
@@ -70,7 +75,7 @@ fn dylib() {
     tree.write("part/src/lib.rs", "pub fn double(number: u32) -> u32 {\n    number * 2 // double\n}\n");
     cargo(tree.path()).args("generate-lockfile --quiet").succeed();
     for profile in ["", "--release "] {
-        both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet {profile}")));
+        both_ways(|verb| quick(cargo(tree.path()).args(&format!("{verb}run --quiet {profile}"))));
         let history = history(&tree, "target");
         assert_has(&history, &place(&tree, "part/src/lib.rs", "double"));
         assert_has(&history, &place(&tree, "src/main.rs", "end"));
@@ -145,7 +150,7 @@ fn command_line() {
 fn linker() {
     let tree = shapes();
     both_ways(|verb| {
-        cargo(tree.path())
+        quick(cargo(tree.path()))
             .args(&format!("{verb}run --quiet"))
             .env("RUSTFLAGS", "-C link-arg=-fuse-ld=bfd -D warnings")
     });
@@ -163,7 +168,9 @@ fn targets() {
     let host = host();
     let program = tree.join(&format!("target/xhist/build/{host}/debug/app"));
     let has_program = |done: Done| done.check(program.is_file(), "a program for the target that was named");
-    has_program(both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet --target {host}"))));
+    has_program(both_ways(|verb| {
+        quick(cargo(tree.path())).args(&format!("{verb}run --quiet --target {host}"))
+    }));
     assert_has(&history(&tree, "target"), &place(&tree, "app/src/main.rs", "end"));
     // The build script runs in the build, not in the program: with a target named, both can be distinguished.
     let build_script_rings = std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten();
@@ -171,16 +178,16 @@ fn targets() {
     assert_eq!(rings.len(), 1, "{rings:?}");
 
     let tests = format!("xhist test --quiet --doc --workspace --target {host}");
-    let done = cargo(tree.path()).args(&tests).succeed();
+    let done = quick(cargo(tree.path())).args(&tests).succeed();
     done.check(done.stdout.contains("1 passed"), "documentation links the recorder");
 
     std::fs::remove_file(&program).expect("the program");
     has_program(both_ways(|verb| {
-        cargo(tree.path()).args(&format!("{verb}run --quiet")).env("CARGO_BUILD_TARGET", &host)
+        quick(cargo(tree.path())).args(&format!("{verb}run --quiet")).env("CARGO_BUILD_TARGET", &host)
     }));
     std::fs::remove_file(&program).expect("the program");
     tree.write(".cargo/config.toml", &format!("[build]\ntarget = {host:?}\n"));
-    has_program(both_ways(|verb| cargo(tree.path()).args(&format!("{verb}run --quiet"))));
+    has_program(both_ways(|verb| quick(cargo(tree.path())).args(&format!("{verb}run --quiet"))));
     assert_has(&history(&tree, "target"), &place(&tree, "app/src/main.rs", "end"));
 }
 
@@ -195,7 +202,7 @@ fn configuration() {
          rustflags = [\"--cfg\", \"extra\"]\nrustdocflags = [\"--cfg\", \"extra\"]\n\n\
          [profile.release]\npanic = \"abort\"\nstrip = true\n\n[profile.dev]\npanic = \"unwind\"\n",
     );
-    let run = |command: String| cargo(tree.path()).args(&command).env("WRAPPER_LOG", &log);
+    let run = |command: String| quick(cargo(tree.path())).args(&command).env("WRAPPER_LOG", &log);
     let done = both_ways(|verb| run(format!("{verb}run --quiet --locked")));
     done.check(done.stdout.contains("extra"), "flags of the configuration");
     assert_has(&history(&tree, "made here"), &place(&tree, "app/src/main.rs", "extra"));

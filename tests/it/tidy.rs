@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::MetadataCommand;
+use cargo_metadata::{Metadata, MetadataCommand, Target};
 use walkdir::WalkDir;
 use xhist_tests::structure::{CRATES, shared_type_names};
 use xhist_tests::{Case, repository};
@@ -14,6 +14,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_type_name_names_one_type_of_its_crate", type_names),
     Case::new("the_changelog_has_the_version", changelog),
     Case::new("all_crates_share_version_and_rust_version", versions),
+    Case::new("programs_that_are_not_tested_have_no_tests", untested_programs),
 ];
 
 /// The folders of all crates.
@@ -53,10 +54,12 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/slow_path/value.rs",
     "xhist-rt/src/hosted/track/handlers.rs",
     "xhist-rt/src/hosted/track/pending.rs",
+    "xhist-rt/src/bare/byte_list.rs",
     "xhist-rt/src/bare/statement.rs",
     "xhist-rt/src/bare/value.rs",
     "xhist-rt/src/bare/writer.rs",
     "xhist-rt/src/bare/memory.rs",
+    "xhist-rt/src/bare/cores.rs",
     "xhist-rt/src/bare/mask.rs",
     "xhist-rt/src/bare/cycles.rs",
     "xhist-rt/src/qs/embassy.rs",
@@ -224,9 +227,25 @@ fn type_names() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+fn metadata() -> Metadata {
+    let manifest = repository().join("Cargo.toml");
+    MetadataCommand::new().manifest_path(manifest).no_deps().exec().expect("metadata")
+}
+
+/// `test = false` would hide them.
+fn untested_programs() {
+    let metadata = metadata();
+    let programs = metadata.packages.iter().flat_map(|package| &package.targets);
+    let untested: Vec<&Target> = programs.filter(|target| target.is_bin() && !target.test).collect();
+    assert!(untested.len() > 8, "only {} programs", untested.len());
+    for program in untested {
+        let text = std::fs::read_to_string(&program.src_path).expect("a source");
+        assert!(!text.contains("#[test]"), "{} has tests that cargo does not run", program.src_path);
+    }
+}
+
 fn changelog() {
-    let metadata = MetadataCommand::new().manifest_path(repository().join("Cargo.toml")).no_deps().exec();
-    let version = metadata.expect("metadata").packages[0].version.to_string();
+    let version = metadata().packages[0].version.to_string();
     let text = std::fs::read_to_string(repository().join("CHANGELOG.md")).expect("CHANGELOG.md");
     let names = text.lines().any(|line| line.starts_with("## ") && line.contains(&version));
     assert!(names, "a heading of CHANGELOG.md names {version}");

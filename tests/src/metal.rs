@@ -6,7 +6,7 @@ use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::Mutex;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::tools::kept_builds;
 use crate::{Run, Tree, finding_recorder, free_port, other_cargo, repository};
@@ -37,6 +37,13 @@ pub const RISC_V: Board = Board {
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
+/// Two cores of it.
+pub const TWO_CORES: Board = Board {
+    sample: "firmware-two-cores",
+    qemu: &["qemu-system-riscv32", "-machine", "virt", "-smp", "2", "-bios", "none"],
+    ..RISC_V
+};
+
 /// A Cortex-M3 with embassy's executor.
 pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 
@@ -44,6 +51,8 @@ pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 pub const ONE_RING: &str = "one-ring";
 /// The sample in function detail.
 pub const ENTRIES: &str = "entries";
+/// The sample, which stops recording when a line has run three times.
+pub const STOPPED: &str = "stopped";
 /// The sample with the values of its critical section.
 pub const VALUES: &str = "values";
 
@@ -88,6 +97,9 @@ pub fn cargo_for_target(target: &str, flags: &str, directory: &Path, command: &s
 fn variable(target: &str, setting: &str) -> String {
     format!("CARGO_TARGET_{}_{setting}", target.to_uppercase().replace('-', "_"))
 }
+
+/// Arguments of QEMU by which the board's clock counts instructions, 64 ns each: how busy the host is changes nothing then.
+pub const COUNTED: [&str; 2] = ["-icount", "shift=6"];
 
 /// Where Debian's compiler finds the core library for this target: compiled once from its sources, for all firmware, all
 /// recorders and all runs. `-Zbuild-std` would compile it for each of them.
@@ -161,7 +173,7 @@ impl Firmware {
         let qemu = qemu
             .args("-display none -monitor none -serial stdio -semihosting-config enable=on,target=native");
         // In real time, a busy host lets the timer interrupt it between any two instructions.
-        let qemu = qemu.args("-icount shift=6");
+        let qemu = qemu.args(&COUNTED.join(" "));
         let done = qemu.limit(Duration::from_secs(60)).arg("-kernel").arg(&self.elf).done();
         format!("{}{}", done.stdout, done.stderr)
     }
@@ -177,7 +189,7 @@ impl Firmware {
         let mut qemu = Command::new(self.board.qemu[0]);
         qemu.args(&self.board.qemu[1..])
             .args(one_by_one)
-            .args(["-icount", "shift=6"])
+            .args(COUNTED)
             .args(["-display", "none", "-monitor", "none"]);
         qemu.args(["-d", "exec,nochain", "-D", "/dev/stdout", "-kernel"]).arg(&self.elf);
         qemu.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -237,6 +249,9 @@ impl Firmware {
     }
 }
 
+/// Where it stops: the second statement of a function, as the sample has it.
+pub const STOP_AT: &str = "src/crit_section.rs:11#3";
+
 /// In one directory for all features, so that what others wrote is compiled once.
 fn build(board: &'static Board, features: &str) -> Firmware {
     let name = if features.is_empty() { "plain" } else { features };
@@ -249,6 +264,8 @@ fn build(board: &'static Board, features: &str) -> Firmware {
     let mut cargo = board.cargo(&directory, "xhist build --quiet").limit(Duration::from_secs(550));
     if features == ENTRIES {
         cargo = cargo.args("--detail function");
+    } else if features == STOPPED {
+        cargo = cargo.args(&format!("--stop-at {STOP_AT}"));
     } else if features == VALUES {
         cargo = cargo.args("--values **::crit_section");
     } else if !["", ONE_RING].contains(&features) {
@@ -345,6 +362,19 @@ impl Machine {
         std::thread::sleep(time);
         self.link().write_all(&[3]).expect("sent");
         self.answer();
+    }
+
+    /// Lets it run in short turns, until a look at it has a result. A busy host takes any time for what the board does at once.
+    pub fn run_until<T>(&mut self, what: &str, mut look: impl FnMut(&mut Machine) -> Option<T>) -> T {
+        const TURN: Duration = Duration::from_millis(100);
+        let end = Instant::now() + Duration::from_secs(120);
+        loop {
+            self.run_for(TURN);
+            if let Some(seen) = look(self) {
+                return seen;
+            }
+            assert!(Instant::now() < end, "not within two minutes: {what}");
+        }
     }
 
     /// A register.

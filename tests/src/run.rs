@@ -48,6 +48,11 @@ pub fn append_times(variable: &str, line: impl FnOnce() -> String) {
     times.write_all(format!("{}\n", line()).as_bytes()).expect("room for a line");
 }
 
+/// Processor time of a process so far.
+pub(crate) fn processor_time(pid: u32) -> Duration {
+    Duration::from_secs_f64(seconds(ticks_of(&pid.to_string(), 2)))
+}
+
 /// Clock ticks of a task of `/proc`: the first two fields are its own time, four include the children that it waited for.
 fn ticks_of(task: &str, fields: usize) -> u64 {
     /// Fields between the name in parentheses and the first time.

@@ -124,9 +124,18 @@ impl Tree {
     pub fn with_recorder(directory: &str) -> Tree {
         let tree = Tree::copy_of(&repository().join(directory));
         tree.write("Cargo.toml", &finding_recorder(&tree.read("Cargo.toml")));
-        let shared = repository().join("target/with-recorder");
-        tree.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {shared:?}\n"));
+        tree.share_build();
         tree
+    }
+
+    /// What is compiled here, and in all other trees that share it, is in one directory.
+    pub fn share_build(&self) {
+        self.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {:?}\n", Tree::shared_build()));
+    }
+
+    /// That directory.
+    pub fn shared_build() -> PathBuf {
+        repository().join("target/with-recorder")
     }
 
     /// Where it is.

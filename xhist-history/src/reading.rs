@@ -11,9 +11,9 @@ use qs_core::record::{Numbers, Statement};
 use crate::context::Context;
 use crate::events::{
     ChosenRings, EventSource, GrowingRings, Merged, Progress, RecordedStatements, RingFrames, RingHeaders,
-    RingHistory, Step, StreamBytes, StreamHistory, Survey, ThreadStatements, choose, clear, find_rings,
-    looks_like_qs_stream, report_damage, report_dropped, report_emptied, report_empty, report_findings,
-    report_foreign_handlers, report_width, rings_of, survey, was_cleared,
+    RingHistory, Step, StreamBytes, StreamHistory, Survey, ThreadStatements, align_cores, choose, clear,
+    find_rings, looks_like_qs_stream, report_damage, report_dropped, report_emptied, report_empty,
+    report_findings, report_foreign_handlers, report_width, rings_of, survey, was_cleared,
 };
 use crate::model::{Ring, What};
 use crate::notes::ExitCode;
@@ -218,7 +218,8 @@ fn read_rings(
     let options = context.options;
     let snapshots = chosen.snapshots();
     let longest = options.entries.written_out;
-    let surveys: Vec<Survey> = snapshots.iter().map(|ring| survey(ring, longest)).collect();
+    let mut surveys: Vec<Survey> = snapshots.iter().map(|ring| survey(ring, longest)).collect();
+    align_cores(&chosen.placed, &mut surveys);
     let has_records = surveys.iter().any(|survey| survey.records > 0 || survey.traces > 0);
     let reading = if has_records { reports.choose(SourceContent::Records) } else { reading };
     if surveys.iter().all(|survey| survey.frames == 0) {

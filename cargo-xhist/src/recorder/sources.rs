@@ -60,7 +60,14 @@ mod tests {
         {
             assert!(has(name), "{name}");
         }
-        for name in ["XHIST_RING_SIZE", "XHIST_QS_SIZES", "XHIST_QS_OFF", "XHIST_QS_BUILD"] {
+        for name in [
+            "XHIST_RING_SIZE",
+            "XHIST_CORES",
+            "XHIST_CORE_REGISTER",
+            "XHIST_QS_SIZES",
+            "XHIST_QS_OFF",
+            "XHIST_QS_BUILD",
+        ] {
             assert!(VARIABLES.contains(&name), "{name}");
         }
     }

@@ -13,7 +13,7 @@
 //! | 40 | state | u64, [`State`]: frames closed so far, and where the open frame's data starts |
 //! | 48 | folded | u64, [`Folded`]: repetitions of the newest closed frame |
 //! | 56 | dropped | u32: number of statements that could not be recorded |
-//! | 60 | reserved | u32 |
+//! | 60 | core, cores, reserved | 2 x u8, u16: number of the core that writes the ring, and of all cores that have one; 0 cores = one ring for all |
 //!
 //! That is all of a bare-metal ring's header, version 3. Version 4 is the layout of a hosted ring, whose statements are words
 //! ([`Flags::WORDS`]). Its header is one or more whole pages long (a length of 0 means 65,536), and the data starts at a page.
@@ -96,6 +96,8 @@ const LANE_OFFSET: usize = 96;
 const CAUSES_OFFSET: usize = 100;
 /// Offset of the position where the history begins.
 const BEGIN_OFFSET: usize = 160;
+/// Offset of the number of the core in a bare-metal header. The number of cores follows.
+const CORE_OFFSET: usize = 60;
 /// Offset of the start by the calendar. A bare-metal header has its folded word there.
 pub const START_WALL_OFFSET: usize = 48;
 /// Offset of the open chunk's time.
@@ -252,6 +254,10 @@ pub struct Header {
     pub folded: Folded,
     /// Number of statements that could not be recorded.
     pub dropped: u32,
+    /// Number of the core that writes a bare-metal ring. 0 with one ring for all cores.
+    pub core: u8,
+    /// Number of the cores that have a ring each. 0 with one ring for all cores.
+    pub cores: u8,
     /// The part that only words rings have.
     pub words: WordsPart,
     /// The clock in full at the last time stamp. 0 = not known.
@@ -332,6 +338,8 @@ impl Header {
             state: State(raw.u64(40)),
             folded: if flags.has(Flags::WORDS) { Folded(0) } else { Folded(raw.u64(48)) },
             dropped: raw.u32(56),
+            core: 0,
+            cores: 0,
             words: WordsPart::default(),
             last_time: 0,
             pid: 0,
@@ -349,6 +357,10 @@ impl Header {
         };
         if header.has_words() {
             header.read_hosted(image, raw.order)?;
+        } else {
+            // A number that is not below theirs is damaged.
+            let [core, cores] = array(bytes, CORE_OFFSET);
+            (header.core, header.cores) = if core < cores { (core, cores) } else { (0, 0) };
         }
         Ok(header)
     }

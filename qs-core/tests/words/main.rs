@@ -165,8 +165,14 @@ fn perform(model: &mut Model, act: &Act) {
     model.snap();
 }
 
+/// Number of cases. Each reads many images of a ring, and a usual run has a few.
+fn cases(usual: u32) -> ProptestConfig {
+    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
+    ProptestConfig::with_cases(if is_long { 8 * usual } else { usual })
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(16))]
+    #![proptest_config(cases(8))]
 
     #[test]
     fn statements_written_are_the_statements_read_at_each_step(acts in vec(act(), 1..30), bits in 12u32..15, every in 1usize..60) {

@@ -35,7 +35,7 @@ fn read_parts(image: &[u8], shown: Shown) -> (Given, Given, Option<u64>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(32))]
+    #![proptest_config(cases(12))]
 
     #[test]
     fn each_frame_comes_once_and_what_is_missing_is_counted(acts in vec(act(), 1..30), bits in 12u32..14) {

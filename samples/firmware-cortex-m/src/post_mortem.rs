@@ -7,7 +7,7 @@ use cortex_m_rt::{ExceptionFrame, exception};
 use semihosting::{println, process};
 
 /// Number of statements to print.
-const LAST: usize = 16;
+const LAST: usize = 64;
 
 /// Writes the ring of the run before the reset to a file of the host.
 pub fn report_earlier_run() {

@@ -5,7 +5,7 @@ use core::fmt::{self, Write};
 use core::panic::PanicInfo;
 
 /// Number of statements to print.
-const LAST: usize = 16;
+const LAST: usize = 64;
 
 /// The first UART of the board, and the device that ends the emulator.
 const UART: *mut u8 = 0x1000_0000 as *mut u8;

@@ -9,6 +9,7 @@ pub(super) fn compiles(target: &str) {
     const OTHERS: [&str; 3] = ["", "trace,single-core,keep", "trace,memory,qutest"];
     let compile = |directory: &str, command: &str| {
         let cargo = cargo_for_target(target, "", &repository().join(directory), command);
+        let cargo = cargo.env("XHIST_CORE_REGISTER", "0xD0000000");
         cargo.arg("--target-dir").arg(repository().join("target/bare")).succeed();
     };
     if !has_compiler(target) {
@@ -16,7 +17,9 @@ pub(super) fn compiles(target: &str) {
         return;
     }
     let others = OTHERS.iter().filter(|_| target == "thumbv7m-none-eabi");
-    for features in EVERY.iter().chain(others) {
+    // Of the chips with several cores of this kind, RP2040 and RP2350 are known to have this register.
+    let cores = ["trace,multi-core,keep,each"].iter().filter(|_| !target.contains("v7"));
+    for features in EVERY.iter().chain(others).chain(cores) {
         let features = format!("--no-default-features --features={features}");
         compile(".", &format!("build --quiet -p xhist-rt {features}"));
     }

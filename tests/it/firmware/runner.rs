@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
-use xhist_tests::{CORTEX_M, Done, Run, Tree, line_of, report, repository};
+use xhist_tests::{CORTEX_M, Done, Run, Tree, finding_recorder, line_of, report, repository};
 
 const SAMPLE: &str = "firmware-blinky";
 
@@ -27,7 +27,7 @@ impl Project {
         static IN_USE: Mutex<()> = Mutex::new(());
         // A case that failed left the project as it was.
         let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        Project(Tree::kept(sample, &repository().join("samples").join(sample), str::to_owned), in_use)
+        Project(Tree::kept(sample, &repository().join("samples").join(sample), finding_recorder), in_use)
     }
 }
 

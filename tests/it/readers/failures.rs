@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, kill_process_group};
-use xhist_tests::{CORTEX_M, Done, Firmware, Run, Tree, cargo, line_of, report, repository};
+use xhist_tests::{CORTEX_M, COUNTED, Done, Firmware, Run, Tree, cargo, line_of, report, repository};
 
 /// The bytes of an answer at most.
 const MOST: usize = 8192;
@@ -116,11 +116,14 @@ pub fn firmware() {
     let firmware = Firmware::sample(&CORTEX_M, "");
     let (start, len) = firmware.ring();
     // In real time a busy host decides when the timer comes.
-    let mut machine = firmware.start(&["-icount", "shift=6"]);
+    let mut machine = firmware.start(&COUNTED);
     machine.ask("?");
-    machine.run_for(Duration::from_secs(2));
     let tree = Tree::empty("hung-core");
-    std::fs::write(tree.join("dump.bin"), machine.memory(start, len)).expect("written");
+    machine.run_until("a function is entered again", |machine| {
+        std::fs::write(tree.join("dump.bin"), machine.memory(start, len)).expect("written");
+        let answer = report(tree.path()).args("answer dump.bin --program").arg(&firmware.elf).done().stdout;
+        answer.contains("was entered again").then_some(())
+    });
     // The handler came between its first statement and the next one.
     let line = line_of(&firmware.directory.join("src/crit_section.rs"), "let waiting = read()");
     let cause = format!(

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use object::{Object, ObjectSymbol};
-use xhist_tests::{CORTEX_M, Firmware, Listing, RISC_V, report};
+use xhist_tests::{CORTEX_M, COUNTED, Firmware, Listing, RISC_V, report};
 
 pub fn earlier_run() {
     let firmware = Firmware::sample(&CORTEX_M, "field");
@@ -11,7 +11,8 @@ pub fn earlier_run() {
     let elf = std::fs::read(&firmware.elf).expect("the program");
     let elf = object::File::parse(&*elf).expect("an ELF file");
     let page = elf.symbols().find(|symbol| symbol.name() == Ok("EARLIER_RUN")).expect("the page");
-    let mut machine = firmware.start(&["-icount", "shift=6", "-serial", &format!("file:{}", uart.display())]);
+    let mut machine =
+        firmware.start(&[COUNTED[0], COUNTED[1], "-serial", &format!("file:{}", uart.display())]);
     machine.ask("?");
     let len = page.size() as usize;
     let mut image = Vec::new();
@@ -40,12 +41,14 @@ pub fn earlier_run() {
 pub fn cycles() {
     let firmware = Firmware::sample(&RISC_V, "");
     let (start, len) = firmware.ring();
-    let mut machine = firmware.start(&["-icount", "shift=6"]);
+    let mut machine = firmware.start(&COUNTED);
     machine.ask("?");
-    machine.run_for(Duration::from_millis(300));
-    std::fs::write(firmware.directory.join("stamps.bin"), machine.memory(start, len)).expect("written");
-    let json = report(&firmware.directory).args("stamps.bin --format json").succeed().stdout;
-    let entries = json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
-    let times: Vec<u64> = entries.filter_map(|entry| entry["ticks"].as_u64()).collect();
-    assert!(times.len() > 2 && times.is_sorted() && times.first() < times.last(), "{times:?}");
+    let times = machine.run_until("statements at two times", |machine| {
+        std::fs::write(firmware.directory.join("stamps.bin"), machine.memory(start, len)).expect("written");
+        let json = report(&firmware.directory).args("stamps.bin --format json").done().stdout;
+        let entries = json.lines().map(|line| serde_json::from_str::<serde_json::Value>(line).expect("JSON"));
+        let times: Vec<u64> = entries.filter_map(|entry| entry["ticks"].as_u64()).collect();
+        (times.len() > 2 && times.first() != times.last()).then_some(times)
+    });
+    assert!(times.is_sorted(), "{times:?}");
 }

@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-use xhist_tests::{CORTEX_M, Firmware, RttServer, free_port, report};
+use xhist_tests::{CORTEX_M, COUNTED, Firmware, RttServer, free_port, report};
 
 /// What a user of OpenOCD types behind `rtt server start`.
 pub fn over_tcp() {
     let firmware = Firmware::sample(&CORTEX_M, "rtt");
-    let machine = firmware.start(&["-icount", "shift=6"]);
+    let machine = firmware.start(&COUNTED);
     let server = RttServer::start(machine, 0x2000_0000, 0x1_0000);
     let front = free_port();
     let link = format!("tcp://127.0.0.1:{}", server.port);

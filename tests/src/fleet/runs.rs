@@ -10,6 +10,7 @@ use std::time::{Duration, SystemTime};
 use crate::fleet::bugs::{HANG, InjectedBug};
 use crate::fleet::builds::FleetBuild;
 use crate::fleet::scenario::Scenario;
+use crate::run::processor_time;
 
 /// 2026-10-01, in seconds.
 const FIRST_DAY: u64 = 1_790_812_800;
@@ -45,7 +46,8 @@ pub fn run(scenario: &Scenario, build: &FleetBuild, file: &Path) {
     file.set_modified(SystemTime::UNIX_EPOCH + Duration::from_secs(time)).expect("another time");
 }
 
-/// Lets the program start a job that never ends, and kills it.
+/// Lets the program start a job that never ends, and kills it when it has computed that long: on a busy machine it may not even
+/// have begun after a time that passes.
 fn killed(mut command: Command, job: usize, patience: Duration) -> ExitStatus {
     let mut child = command.stdout(Stdio::piped()).spawn().expect("the program starts");
     let stdout = child.stdout.take().expect("its output");
@@ -54,7 +56,10 @@ fn killed(mut command: Command, job: usize, patience: Duration) -> ExitStatus {
     // The reader stays open, so that the program can print until it is killed.
     let mut lines = lines.skip_while(|line| *line != start);
     assert!(lines.next().is_some(), "the program begins job {job}");
-    std::thread::sleep(patience);
+    let begun = processor_time(child.id());
+    while processor_time(child.id()) < begun + patience {
+        std::thread::sleep(Duration::from_millis(1));
+    }
     child.kill().expect("the program runs");
     child.wait().expect("its end")
 }

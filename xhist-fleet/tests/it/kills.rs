@@ -4,24 +4,26 @@ use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::time::Instant;
 
-use super::support::{command, dumps, number, run, truth};
+use super::support::{command, dumps, number, query, run, truth};
 
-/// How often it is killed, and how often in a long run. Each time takes seconds: nothing is optimised here.
-const KILLS: (usize, usize) = (15, 100);
-/// Dumps that are added.
-const DUMPS: usize = 300;
+/// How often it is killed while it adds this number of dumps, and both in a long run. Nothing is optimised here: 300 dumps take
+/// seconds each time.
+const USUAL: (usize, usize) = (15, 100);
+const LONG: (usize, usize) = (100, 300);
 /// Commits of a run that is not killed, about.
 const COMMITS: i64 = 8;
 
 /// Rows of each table.
 fn rows(data_set: &Path) -> Vec<i64> {
     let tables = ["rings", "labels", "statements", "records", "recorded_values", "spectra", "losses"];
-    tables.map(|table| number(data_set, &format!("SELECT COUNT(*) FROM {table}"))).into()
+    let counts = tables.map(|table| format!("(SELECT COUNT(*) FROM {table}) AS {table}"));
+    let rows = query(data_set, &format!("SELECT {}", counts.join(", ")));
+    tables.map(|table| rows[0][table].as_i64().expect("a number")).into()
 }
 
-/// The arguments that add some dumps.
-fn arguments(data_set: &Path) -> Vec<PathBuf> {
-    let some = truth().into_iter().take(DUMPS).map(|dump| dumps().join(&dump["path"]));
+/// The arguments that add this number of dumps.
+fn arguments(data_set: &Path, number: usize) -> Vec<PathBuf> {
+    let some = truth().into_iter().take(number).map(|dump| dumps().join(&dump["path"]));
     let maps = ["--maps".into(), dumps().join("maps")];
     ["add".into(), data_set.to_owned()].into_iter().chain(some).chain(maps).collect()
 }
@@ -29,21 +31,21 @@ fn arguments(data_set: &Path) -> Vec<PathBuf> {
 pub fn nothing_is_lost_or_double() {
     let dir = tempfile::tempdir().unwrap();
     let whole = dir.path().join("whole");
+    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
+    let (wanted, dumps) = if is_long { LONG } else { USUAL };
     let began = Instant::now();
-    let added = run(arguments(&whole));
+    let added = run(arguments(&whole, dumps));
     assert_eq!(added.code, Some(0), "{}", added.err);
     let time = began.elapsed();
     let expected = rows(&whole);
     let commit = (expected.iter().sum::<i64>() / COMMITS).to_string();
     let data_set = dir.path().join("fleet");
     let add = || {
-        let mut add = command(arguments(&data_set));
+        let mut add = command(arguments(&data_set, dumps));
         add.args(["--commit", &commit]).stdout(Stdio::null()).stderr(Stdio::null());
         add
     };
     let (mut kills, mut rounds) = (0, 0);
-    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
-    let wanted = if is_long { KILLS.1 } else { KILLS.0 };
     fastrand::seed(21);
     while kills < wanted {
         let mut child = add().spawn().unwrap();

@@ -65,6 +65,8 @@ pub struct Ending {
     cut: usize,
     /// Panics that were caught: how many, and the item of the newest one.
     caught: (usize, usize),
+    /// The item of the panic that the thread unwound from when it panicked again.
+    first: Option<usize>,
 }
 
 /// What is shown of a thread.
@@ -139,6 +141,7 @@ impl Tail {
             order: u64::MAX,
             cut: self.items.len(),
             caught: (0, 0),
+            first: None,
         };
         let Some(last) = self.items.iter().rposition(|(_, entry)| mark(*entry).is_some()) else {
             return here;
@@ -162,7 +165,10 @@ impl Tail {
         let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
         let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        Ending { caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
+        let first =
+            stack.open_panics().first().filter(|open| open.number < last).map(|open| panics[open.number]);
+        let first = first.filter(|_| end.is_some());
+        Ending { first, caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 
     /// Where the panic came from that ended the thread; also one that aborted the program, as the signal says.
@@ -200,6 +206,16 @@ impl Tail {
         ending: &Ending,
     ) -> Option<(usize, ListedStatement)> {
         let (count, at) = ending.caught;
+        Some((count, self.panicked_at((code, names), at)?))
+    }
+
+    /// The statement of the panic that the thread unwound from when it panicked again, in a destructor.
+    pub fn unwound_from(&self, code: (&Code, &Names), ending: &Ending) -> Option<ListedStatement> {
+        self.panicked_at(code, ending.first?)
+    }
+
+    /// The statement that the panic with this mark came from.
+    fn panicked_at(&self, (code, names): (&Code, &Names), at: usize) -> Option<ListedStatement> {
         let mut before = self.items.range(..at).rev().filter_map(|(_, entry)| match entry {
             ThreadEntry::Statement(statement) => Some(code.find(names, *statement, None)),
             _ => None,
@@ -211,7 +227,7 @@ impl Tail {
         };
         // Making the message may have run code of the program, such as its allocator.
         let mut searched = std::iter::once(newest).chain(before).take(MOST_SEARCHED);
-        Some((count, searched.find(is_it).unwrap_or(newest)))
+        Some(searched.find(is_it).unwrap_or(newest))
     }
 
     /// How many statements ran after the end.

@@ -272,7 +272,10 @@ impl View<'_> {
                 .filter(is_inside)
                 .any(|round| calls[index] == calls[index - round] && calls[index] == calls[index + round])
         };
-        let mut is_shown: Vec<bool> = (0..calls.len()).map(|index| !repeats(index)).collect();
+        // The recorder folded calls around this one: it is not the first round.
+        let is_later = |index: usize| self.open[index].folded > 0 && calls.get(index + 1) == calls.get(index);
+        let is_shown = |index| !repeats(index) && !is_later(index);
+        let mut is_shown: Vec<bool> = (0..calls.len()).map(is_shown).collect();
         let most = (self.wanted.lines / 2).max(OUTERMOST + 3);
         let shown: Vec<usize> = (0..calls.len()).filter(|index| is_shown[*index]).collect();
         if shown.len() > most {

@@ -36,3 +36,4 @@ pub use stream_decoder::StreamDecoder;
 pub use stream_source::{StreamBytes, StreamHistory, decoder_for, looks_like_qs_stream};
 pub use survey::{Survey, survey};
 pub use target::{StreamTarget, TargetSink};
+pub use threads::align_cores;

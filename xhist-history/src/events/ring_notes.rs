@@ -14,6 +14,8 @@ pub fn report_dropped(ring: &Ring, notes: &mut Notes<'_>) {
             "the program closed the descriptor of its ring file, so rings of later threads are only in memory"
         } else if ring.causes.has(Causes::NO_CHECK) {
             "a thread recorded more between two checks than its ring has room for"
+        } else if ring.core.is_some() {
+            "there are more cores than rings; set XHIST_CORES to the number of cores, and build again"
         } else {
             "signal handlers were nested too deep, threads found no room for a ring, or a child was forked unseen"
         };

@@ -7,7 +7,7 @@ use super::records::{Records, SharedRecords};
 use super::ring_events::RingEvents;
 use super::source::{EventSource, Progress, Step, TakeStep};
 use super::survey::Survey;
-use super::threads::{described, groups, parents, report_processes, root, with_lanes};
+use super::threads::{described, groups, parents, report_cores, report_processes, root, with_lanes};
 use crate::context::Context;
 use crate::model::{Gap, Item, Opening, Ring, What};
 use crate::options::ReadOptions;
@@ -95,6 +95,7 @@ impl EventSource for RingHistory<'_> {
 
     fn read(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<Progress> {
         report_processes(&self.groups, &self.rings, context.notes);
+        report_cores(&self.groups, &self.rings, context.notes);
         take(Step::Skip(self.total - self.shown()), context)?;
         for group in &self.groups {
             for merged in merge(self.events(group)) {

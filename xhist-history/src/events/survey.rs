@@ -22,6 +22,8 @@ pub struct Survey {
     pub frames: u64,
     /// The clock in full at the first stamp.
     pub first_time: Option<u64>,
+    /// The clock at the last stamp, as full as at the first.
+    pub last_time: Option<u64>,
     /// How far it goes.
     pub shown: Shown,
 }
@@ -65,6 +67,7 @@ pub fn survey(ring: &RingSnapshot<'_>, longest: u64) -> Survey {
     }
     survey.shown = reader.shown();
     survey.first_time = start.unwrap_or_else(|| anchor.first(header.last_time));
+    survey.last_time = anchor.last();
     survey
 }
 

@@ -25,6 +25,8 @@ pub struct Ring {
     pub tid: u32,
     /// Name of the thread, printable.
     pub thread_name: Option<String>,
+    /// The core that writes it, if each has a ring.
+    pub core: Option<u8>,
     /// State of its owner, in one word.
     pub status: &'static str,
     /// Ticks of its clock a second; 0 = not known.
@@ -68,16 +70,19 @@ impl Ring {
         self.thread_name.is_some() || self.tid != 0
     }
 
-    /// Name of the thread, or its id, or the number of the ring.
+    /// Name of the thread, or its id, or the core, or the number of the ring.
     pub fn thread(&self) -> String {
-        match (&self.thread_name, self.tid) {
-            (Some(name), _) => name.clone(),
-            (None, 0) if self.status == "before the reset" => {
-                format!("ring-{} before the reset", self.number)
-            }
-            (None, 0) => format!("ring-{}", self.number),
-            (None, tid) => tid.to_string(),
+        match (&self.thread_name, self.tid, self.core) {
+            (Some(name), ..) => name.clone(),
+            (None, 0, Some(core)) => format!("core {core}{}", self.earlier()),
+            (None, 0, None) => format!("ring-{}{}", self.number, self.earlier()),
+            (None, tid, _) => tid.to_string(),
         }
+    }
+
+    /// Of which run of firmware it is, for names.
+    fn earlier(&self) -> &'static str {
+        if self.status == "before the reset" { " before the reset" } else { "" }
     }
 
     /// Name of the thread, or of an interrupt of it: `ring-1 interrupt 30 UART0`.
@@ -137,11 +142,12 @@ impl fmt::Display for Ring {
             "stream" | "link" => write!(f, "the stream")?,
             _ => write!(f, "ring {}", self.number)?,
         }
-        match (&self.thread_name, self.tid) {
-            (Some(name), _) => write!(f, " (thread {name})"),
-            (None, 0) if self.status == "before the reset" => f.write_str(" (before the reset)"),
-            (None, 0) => Ok(()),
-            (None, tid) => write!(f, " (thread {tid})"),
+        match (&self.thread_name, self.tid, self.core) {
+            (Some(name), ..) => write!(f, " (thread {name})"),
+            (None, 0, Some(_)) => write!(f, " ({})", self.thread()),
+            (None, 0, None) if self.status == "before the reset" => f.write_str(" (before the reset)"),
+            (None, 0, None) => Ok(()),
+            (None, tid, _) => write!(f, " (thread {tid})"),
         }?;
         self.origin.as_ref().map_or(Ok(()), |origin| write!(f, " of {origin}"))
     }
@@ -150,6 +156,16 @@ impl fmt::Display for Ring {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_ring_of_a_core_has_its_name() {
+        let ring = Ring { number: 2, core: Some(1), status: "running or killed", ..Ring::default() };
+        assert_eq!((ring.thread(), ring.to_string()), ("core 1".to_owned(), "ring 2 (core 1)".to_owned()));
+        assert_eq!(ring.lane(3), "core 1 interrupt 3");
+        let earlier = Ring { status: "before the reset", ..ring };
+        assert_eq!(earlier.to_string(), "ring 2 (core 1 before the reset)");
+        assert_eq!(Ring { core: None, ..earlier }.to_string(), "ring 2 (before the reset)");
+    }
 
     #[test]
     fn times_are_moments_of_the_calendar_and_back() {

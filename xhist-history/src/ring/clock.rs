@@ -80,6 +80,11 @@ impl Anchor {
         self.clock.set(time);
     }
 
+    /// The newest time.
+    pub fn last(self) -> Option<u64> {
+        self.clock.now()
+    }
+
     /// The first time in full. `last_time` is the clock at the newest stamp, or 0.
     pub fn first(self, last_time: u64) -> Option<u64> {
         let (first, now) = (self.first?, self.clock.now()?);

@@ -235,6 +235,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         pid: header.pid,
         tid: header.tid,
         thread_name: None,
+        core: (header.cores > 1).then_some(header.core),
         status,
         clock_hz: header.clock_hz,
         start: (header.start_time, header.start_wall),

@@ -33,6 +33,9 @@ pub struct ListedRun {
     /// The command that made it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
+    /// What nextest calls it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nextest_run: Option<String>,
     /// Programs that left rings.
     pub programs: Vec<String>,
     /// When it was started, in milliseconds since 1970.
@@ -143,6 +146,7 @@ impl ListedRun {
             state,
             how,
             command: record.map(|record| visible(&record.command).into_owned()),
+            nextest_run: record.and_then(|record| Some(visible(record.nextest_run.as_ref()?).into_owned())),
             programs: programs(run),
             started_ms: started.or_else(|| Some(started_by(&run.place)?.0)),
             ended_ms: record.and_then(|record| record.ended_ms),

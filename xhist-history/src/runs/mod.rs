@@ -121,8 +121,9 @@ impl HistoryPlace {
     }
 }
 
-/// Finds what a user names: a file, a packed run, a directory, the name in the list of runs, `last`, `prev`, or `-2` for the
-/// last but one. A packed run is unpacked, and is a run then. `None`: it is neither a file nor a run.
+/// Finds what a user names: a file, a packed run, a directory, the name in the list of runs, nextest's name of a run or its
+/// beginning, `last`, `prev`, or `-2` for the last but one. A packed run is unpacked, and is a run then. `None`: it is neither
+/// a file nor a run.
 ///
 /// # Errors
 /// A packed run cannot be unpacked.
@@ -162,8 +163,20 @@ fn place(dir: &Path, name: &Path) -> Option<PathBuf> {
                 .into_iter()
                 .nth(back)
         }
-        None => homes.iter().map(|home| home.join("runs").join(text)).find(|place| place.is_dir()),
+        None => {
+            let mut places = homes.iter().map(|home| home.join("runs").join(text));
+            places.find(|place| place.is_dir()).or_else(|| of_nextest(&homes, text))
+        }
     }
+}
+
+/// The run whose name in nextest begins with this text, as nextest takes it. `None`: no run or several have such a name.
+fn of_nextest(homes: &[PathBuf], text: &str) -> Option<PathBuf> {
+    let mut runs = homes.iter().flat_map(|home| runs_in(home)).filter(|run| {
+        let description = run.description.as_ref().ok();
+        description.and_then(|record| record.nextest_run.as_ref()).is_some_and(|name| name.starts_with(text))
+    });
+    runs.next().filter(|_| runs.next().is_none()).map(|run| run.place)
 }
 
 /// The place of a run in the list of runs, newest first, by its short name.

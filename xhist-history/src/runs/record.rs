@@ -47,6 +47,9 @@ pub struct RunRecord {
     /// It repeats a test of an earlier run. That run stays the one that failed last.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub repeats: bool,
+    /// What nextest calls the run: the same in its own record.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub nextest_run: Option<String>,
     /// When it started, in milliseconds since 1970.
     pub started_ms: Option<u64>,
     /// When it ended.

@@ -1,5 +1,6 @@
 //! Real sources: the packages that xhist-instrument itself is built from, at the versions of the lock file. So each machine
-//! that can run these tests has the same files. `XHIST_REGISTRY=all` takes every file of cargo's registry instead.
+//! that can run these tests has the same files. A usual run takes a third of the sample that a long one takes
+//! (`XHIST_LONG=1`). `XHIST_REGISTRY=all` takes every file of cargo's registry instead.
 
 use std::path::{Path, PathBuf};
 
@@ -21,8 +22,10 @@ const PACKAGES: [&str; 12] = [
     "walkdir",
 ];
 
-/// About `count` files, evenly from all packages.
-pub fn sample(count: usize) -> Vec<PathBuf> {
+/// About this number of files in a long run, evenly from all packages.
+pub fn sample(in_a_long_run: usize) -> Vec<PathBuf> {
+    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
+    let count = if is_long { in_a_long_run } else { in_a_long_run / 3 };
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
     let registry = home.expect("CARGO_HOME or HOME").join("registry/src");

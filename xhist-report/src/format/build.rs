@@ -140,6 +140,7 @@ fn ring_text(ring: &Ring) -> String {
     let mut text = match (&ring.thread_name, ring.tid) {
         (Some(name), 0) => format!("thread {name}, {}", ring.status),
         (Some(name), tid) => format!("thread {name} ({tid}), {}", ring.status),
+        (None, 0) if ring.core.is_some() => ring.thread(),
         (None, 0) => "owner not known".to_owned(),
         (None, tid) => format!("thread {tid}, {}", ring.status),
     };

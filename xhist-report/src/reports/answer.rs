@@ -9,6 +9,7 @@ use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
     MOST_TEXT, Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
+    write_unwound_from,
 };
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
@@ -140,6 +141,7 @@ impl<'o> AnswerReport<'o> {
         // Firmware has no threads.
         let of = match (ring.is_of_thread(), ring.status) {
             (true, _) => format!(" of thread {name}"),
+            (false, _) if ring.core.is_some() => format!(" of {name}"),
             (false, "before the reset") => " before the reset".to_owned(),
             (false, _) => String::new(),
         };
@@ -220,6 +222,9 @@ impl<'o> AnswerReport<'o> {
         let caught = tail.caught((code, names), ending).filter(|_| !is_behind);
         if let Some(caught) = caught {
             write_caught(caught, code, context.out)?;
+        }
+        if let Some(first) = tail.unwound_from((code, names), ending).filter(|_| !is_behind) {
+            write_unwound_from(first, code, context.out)?;
         }
         let names = (&*code, &ring.interrupts);
         write_rows(&shown, names, &mut sources, self.options.layout.links, context.out)?;

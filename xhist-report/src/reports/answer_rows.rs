@@ -130,6 +130,12 @@ pub fn write_caught(
     writeln!(out, "  {DIM}... {text}{DIM:#}")
 }
 
+/// Writes the panic that a thread unwound from when it panicked again.
+pub fn write_unwound_from(first: ListedStatement, code: &Code, out: &mut dyn Write) -> io::Result<()> {
+    let place = code.shown_place(first);
+    writeln!(out, "  {ALARM}the thread panicked first at {place}, and again in a destructor{ALARM:#}")
+}
+
 /// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
 pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Write) -> io::Result<()> {
     if formatted > 0 {

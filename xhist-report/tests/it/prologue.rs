@@ -87,7 +87,7 @@ fn times_on_both_sides_are_right() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(24))]
 
     #[test]
     fn any_bytes_are_survived(

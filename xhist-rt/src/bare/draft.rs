@@ -9,8 +9,9 @@ use qs_core::frame::escaped;
 use qs_core::record::packed::MAX_HEADER;
 use qs_core::ring::{Folded, State};
 
+use super::byte_list::ByteList;
 use super::memory;
-use super::writer::{FAR, Writer, with_any, with_laid_out};
+use super::writer::{FAR, Writer, is_unwanted, with_any, with_laid_out};
 
 /// Longest step with a value.
 pub(super) const MAX_VALUE: usize = 60;
@@ -31,23 +32,24 @@ pub(super) struct FrameDraft {
     pub(super) folded: Option<Folded>,
     /// Position of the first byte.
     pub(super) start: u32,
-    pub(super) len: usize,
     /// The sum of the bytes.
     pub(super) sum: u8,
-    bytes: [u8; MOST],
+    bytes: ByteList<MOST>,
 }
 
 impl FrameDraft {
-    pub(super) const EMPTY: FrameDraft = FrameDraft {
-        writer: Writer::NEW,
-        state: State(0),
-        next: None,
-        folded: None,
-        start: 0,
-        len: 0,
-        sum: 0,
-        bytes: [0; MOST],
-    };
+    #[inline(always)]
+    pub(super) fn new() -> FrameDraft {
+        FrameDraft {
+            writer: Writer::NEW,
+            state: State(0),
+            next: None,
+            folded: None,
+            start: 0,
+            sum: 0,
+            bytes: ByteList::new(),
+        }
+    }
 
     /// The writer's key while this draft is the newest one and nothing has changed: the draft's address, which is unique, in
     /// the range above all keys of statements.
@@ -63,21 +65,28 @@ impl FrameDraft {
             self.writer = *writer;
             self.state = memory::state();
         });
+        // A writer of one core knows it; other cores are not waited for.
+        if cfg!(feature = "multi-core") && !self.writer.is_muted {
+            self.writer.is_muted = is_unwanted();
+        }
         (self.next, self.folded) = (None, None);
     }
 
     /// Sets the position of the following bytes.
     pub(super) fn write_at(&mut self, position: u32) {
-        (self.start, self.len, self.sum) = (position, 0, 0);
+        (self.start, self.sum) = (position, 0);
+        self.bytes.clear();
     }
 
     /// Lists a byte without escaping.
     #[inline(never)]
     pub(super) fn plain(&mut self, byte: u8) {
-        if let Some(place) = self.bytes.get_mut(self.len) {
-            *place = byte;
-            self.len += 1;
-        }
+        self.bytes.push(byte);
+    }
+
+    /// Number of bytes listed.
+    pub(super) fn len(&self) -> usize {
+        self.bytes.len()
     }
 
     /// Lists a byte, escaped if needed, and adds it to the sum.
@@ -111,11 +120,12 @@ impl FrameDraft {
         self.if_newest(|_| memory::put_all(position, bytes))
     }
 
-    /// Writes the draft. False if it must start again.
+    /// Writes the draft. False if it must start again. Without a byte nothing is written.
+    #[inline(never)]
     pub(super) fn commit(&self) -> bool {
-        let [first, rest @ ..] = &self.bytes;
+        let Some((&first, rest)) = self.bytes.bytes().split_first() else { return true };
         let mut at = self.start;
-        for piece in rest.get(..self.len.wrapping_sub(1)).unwrap_or_default().chunks(PIECE) {
+        for piece in rest.chunks(PIECE) {
             if !self.write(at.wrapping_add(1), piece) {
                 return false;
             }
@@ -125,7 +135,7 @@ impl FrameDraft {
             if let Some(folded) = self.folded {
                 memory::set_folded(folded.counted());
             }
-            memory::put(self.start, *first);
+            memory::put(self.start, first);
             if let Some(folded) = self.folded {
                 memory::set_folded(folded);
             }

@@ -48,16 +48,16 @@ impl FrameDraft {
             self.digits(self.writer.folded);
         }
         // The length is always written escaped. Two lengths would become flag and escape, so they are avoided.
-        while needs_escape((data_len + self.len) as u8 ^ ESCAPE_XOR) {
+        while needs_escape((data_len + self.len()) as u8 ^ ESCAPE_XOR) {
             self.push(step::END);
         }
-        let len = (data_len + self.len) as u8;
+        let len = (data_len + self.len()) as u8;
         // Readers ignore this byte while the frame is open. `commit` detects later whether the writer has changed.
         self.write(data.wrapping_sub(1), &[len ^ ESCAPE_XOR]);
         self.sum = self.sum.wrapping_add(len);
         self.push(!self.sum);
         self.plain(FLAG);
-        let end = self.start.wrapping_add(self.len as u32);
+        let end = self.start.wrapping_add(self.len() as u32);
         self.next = Some(self.state.after(end.wrapping_sub(self.state.head() as u32) as usize));
         self.writer.set_closed();
     }
@@ -65,7 +65,7 @@ impl FrameDraft {
     /// Lists the head of a packed frame: all bytes before its data.
     pub(super) fn head(&mut self, page: Page) {
         // 0 means no time.
-        let time = self.writer.time.map_or(0, |time| time().max(1));
+        let time = self.writer.now();
         self.write_at(self.state.head() as u32);
         self.push(self.state.seq().wrapping_add(1));
         self.push(RECORD_BASE + ids::PACKED);
@@ -75,14 +75,14 @@ impl FrameDraft {
         self.plain(ESCAPE);
         self.plain(ESCAPE_XOR);
         self.writer.head_sum = self.sum;
-        self.writer.data = self.start.wrapping_add(self.len as u32);
-        self.next = Some(self.state.with_open(self.len));
+        self.writer.data = self.start.wrapping_add(self.len() as u32);
+        self.next = Some(self.state.with_open(self.len()));
     }
 }
 
 /// Closes the open frame, so a link can take its statements.
 pub fn flush() {
-    let mut draft = FrameDraft::EMPTY;
+    let mut draft = FrameDraft::new();
     for _ in 0..TRIES {
         draft.begin();
         if !draft.writer.is_open() {
@@ -114,6 +114,9 @@ pub(super) fn append(bytes: &[u8], is_timed: bool) {
 impl Writer {
     /// Appends a record, if no frame is open.
     fn append(&mut self, bytes: &[u8], is_timed: bool) -> bool {
+        if self.is_of_no_ring() {
+            return true;
+        }
         if self.is_open() {
             return false;
         }
@@ -128,7 +131,7 @@ impl Writer {
         let mut rest = bytes.get(1..).unwrap_or_default().iter();
         rest.by_ref().take(1).for_each(|byte| put.byte(*byte));
         if is_timed {
-            let time = self.time.map_or(0, |time| time().max(1)).to_le_bytes();
+            let time = self.now().to_le_bytes();
             rest.by_ref().take(SIZES.time as usize).zip(time).for_each(|(_, byte)| put.byte(byte));
         }
         rest.for_each(|byte| put.byte(*byte));

@@ -5,15 +5,17 @@ use core::cell::Cell;
 use critical_section::Mutex;
 use qs_core::frame::{Checksum, ESCAPE, ESCAPE_XOR, FLAG};
 
+use super::cores::{self, CORES};
 use super::{memory, writer};
 use crate::trace::{self, Code, Severity};
 
 /// A byte that makes a valid sum invalid.
 const SPOILT: u8 = 1;
 
-/// How far the link has taken the ring.
-static TAKEN: Mutex<Cell<Taken>> =
-    Mutex::new(Cell::new(Taken { position: 0, last: FLAG, sum: Checksum::NONE, skips: false, overrun: 0 }));
+/// How far the link has taken the ring of each core.
+static TAKEN: [Mutex<Cell<Taken>>; CORES] = [const {
+    Mutex::new(Cell::new(Taken { position: 0, last: FLAG, sum: Checksum::NONE, skips: false, overrun: 0 }))
+}; CORES];
 
 /// Progress of the link.
 #[derive(Clone, Copy)]
@@ -46,13 +48,16 @@ impl Taken {
 /// The stream has the records and the closed frames of statements; [`flush`](super::flush) closes the open one. What is overwritten
 /// before it is taken is missing in it; the sequence number of the next frame shows the gap, and an event
 /// [`Code::RING_OVERRUN`] reports it once all the rest is taken.
+///
+/// With the feature `multi-core` each core has a stream of its own: that of the core that calls this.
 pub fn get_block(buffer: &mut [u8]) -> usize {
     // Short critical sections, so interrupts are not delayed.
     const PIECE: usize = 32;
+    let Some(own) = TAKEN.get(cores::current()) else { return 0 };
     let mut len = 0;
     for piece in buffer.chunks_mut(PIECE) {
         let (taken, overrun) = critical_section::with(|token| {
-            let cell = TAKEN.borrow(token);
+            let cell = own.borrow(token);
             let mut taken = cell.get();
             let count = writer::with_any(|_| take(&mut taken, piece));
             // Reported when no bytes are left that the report could overwrite.

@@ -1,14 +1,14 @@
 //! Masks interrupts for a few instructions, and reads the current interrupt of a Cortex-M.
 
 /// [`masked`] with values that are computed before interrupts are masked.
-#[cfg(not(feature = "single-core"))]
+#[cfg(not(any(feature = "single-core", feature = "multi-core")))]
 #[inline(always)]
 pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
     masked(|| act(values))
 }
 
 /// Calls `act` in the program's own critical section. Correct on any number of cores; costs two calls a statement.
-#[cfg(not(feature = "single-core"))]
+#[cfg(not(any(feature = "single-core", feature = "multi-core")))]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
     #[cfg(test)]
@@ -16,24 +16,26 @@ pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
     critical_section::with(|_| act())
 }
 
-/// Calls `act` with the core's interrupts masked, in three instructions.
-#[cfg(feature = "single-core")]
+/// Calls `act` with the core's interrupts masked, in three instructions. Other cores go on.
+#[cfg(any(feature = "single-core", feature = "multi-core"))]
 #[inline(always)]
 pub(super) fn masked<R>(act: impl FnOnce() -> R) -> R {
     masked_with([0; 2], |_| act())
 }
 
 /// [`masked`] with values that are computed before interrupts are masked.
-#[cfg(feature = "single-core")]
+#[cfg(any(feature = "single-core", feature = "multi-core"))]
 #[inline(always)]
 pub(super) fn masked_with<R>(values: [usize; 2], act: impl FnOnce([usize; 2]) -> R) -> R {
     let before = take_with(values);
+    #[cfg(test)]
+    let act = super::tests::masked_with(act);
     let result = act(values);
     give_back(before);
     result
 }
 
-#[cfg(all(feature = "single-core", target_arch = "arm"))]
+#[cfg(all(any(feature = "single-core", feature = "multi-core"), target_arch = "arm"))]
 #[inline(always)]
 fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
@@ -45,7 +47,7 @@ fn take_with([a, b]: [usize; 2]) -> usize {
     before
 }
 
-#[cfg(all(feature = "single-core", target_arch = "arm"))]
+#[cfg(all(any(feature = "single-core", feature = "multi-core"), target_arch = "arm"))]
 #[inline(always)]
 fn give_back(before: usize) {
     // SAFETY: restores the mask that `take_with` has read. `masked_with` is the only caller and passes that value.
@@ -53,7 +55,7 @@ fn give_back(before: usize) {
 }
 
 /// The number of the exception that is being handled. 0 = none.
-#[cfg(all(feature = "single-core", target_arch = "arm"))]
+#[cfg(all(any(feature = "single-core", feature = "multi-core"), target_arch = "arm"))]
 #[inline(always)]
 pub(crate) fn exception() -> u16 {
     let number: u32;
@@ -64,7 +66,7 @@ pub(crate) fn exception() -> u16 {
     number as u16
 }
 
-#[cfg(all(feature = "single-core", target_arch = "riscv32"))]
+#[cfg(all(any(feature = "single-core", feature = "multi-core"), target_arch = "riscv32"))]
 #[inline(always)]
 fn take_with([a, b]: [usize; 2]) -> usize {
     let before;
@@ -76,12 +78,24 @@ fn take_with([a, b]: [usize; 2]) -> usize {
     before
 }
 
-#[cfg(all(feature = "single-core", target_arch = "riscv32"))]
+#[cfg(all(any(feature = "single-core", feature = "multi-core"), target_arch = "riscv32"))]
 #[inline(always)]
 fn give_back(before: usize) {
     // SAFETY: sets MIE only if `take_with` found it set. `masked_with` is the only caller and passes that value.
     unsafe { core::arch::asm!("csrs mstatus, {0}", in(reg) before & 8, options(nostack)) };
 }
 
-#[cfg(all(feature = "single-core", not(any(target_arch = "arm", target_arch = "riscv32"))))]
-compile_error!("the feature `single-core` of xhist-rt is for Cortex-M and 32-bit RISC-V");
+/// Unit tests have no interrupts: `tests::masked_with` calls what comes between two sections.
+#[cfg(all(test, feature = "multi-core", not(any(target_arch = "arm", target_arch = "riscv32"))))]
+fn take_with(_: [usize; 2]) -> usize {
+    0
+}
+
+#[cfg(all(test, feature = "multi-core", not(any(target_arch = "arm", target_arch = "riscv32"))))]
+fn give_back(_: usize) {}
+
+#[cfg(all(
+    any(feature = "single-core", all(feature = "multi-core", not(test))),
+    not(any(target_arch = "arm", target_arch = "riscv32"))
+))]
+compile_error!("the features `single-core` and `multi-core` of xhist-rt are for Cortex-M and 32-bit RISC-V");

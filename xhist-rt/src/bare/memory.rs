@@ -4,10 +4,11 @@
 
 use core::cell::UnsafeCell;
 use core::mem::offset_of;
-use core::sync::atomic::{AtomicPtr, Ordering::Relaxed};
+use core::sync::atomic::{self, AtomicPtr, Ordering};
 
-use qs_core::ring::{BARE_HEADER_LEN, Flags, Folded, State};
+use qs_core::ring::{BARE_HEADER_LEN, Flags, Folded, State, frame_room};
 
+use super::cores::{self, CORES};
 use super::header::Header;
 use super::mask::masked_with;
 
@@ -24,11 +25,11 @@ pub(crate) struct Ring {
     data: [u8; RING_SIZE],
 }
 
-/// Number of rings. With `keep`, two take turns, so one survives a reset.
+/// Number of rings of a core. With `keep`, two take turns, so one survives a reset.
 pub(super) const RINGS: usize = if cfg!(feature = "keep") { 2 } else { 1 };
 
 #[repr(transparent)]
-pub(super) struct Memory(UnsafeCell<[Ring; RINGS]>);
+pub(super) struct Memory(UnsafeCell<[[Ring; CORES]; RINGS]>);
 
 // SAFETY: the functions of this module write the rings only while interrupts are masked.
 unsafe impl Sync for Memory {}
@@ -37,49 +38,85 @@ unsafe impl Sync for Memory {}
 /// it takes no space in flash. With `keep`, two rings that start-up code must not clear.
 #[unsafe(no_mangle)]
 #[cfg_attr(feature = "keep", unsafe(link_section = ".uninit.xhist"))]
-static XHIST_RING: Memory =
-    Memory(UnsafeCell::new([const { Ring { header: [0; BARE_HEADER_LEN], data: [0; RING_SIZE] } }; RINGS]));
+static XHIST_RING: Memory = Memory(UnsafeCell::new(
+    [const { [const { Ring { header: [0; BARE_HEADER_LEN], data: [0; RING_SIZE] } }; CORES] }; RINGS],
+));
 
-/// The ring that is written. Null until it is initialised.
+/// The ring that is written, the first one of several cores. Null until it is initialised.
 static CURRENT: AtomicPtr<Ring> = AtomicPtr::new(core::ptr::null_mut());
 
 /// Initialises the ring at the first call. Returns whether this was the first one.
 #[inline(always)]
 pub(super) fn lay_out() -> bool {
-    let is_first = CURRENT.load(Relaxed).is_null();
+    let is_first = CURRENT.load(SEEN).is_null();
     if is_first {
         begin();
     }
     is_first
 }
 
+/// How another core sees the headers behind the pointer.
+const SEEN: Ordering = if CORES > 1 { Ordering::Acquire } else { Ordering::Relaxed };
+
+/// The first of the rings that are written in the same run.
 pub(super) fn ring(number: usize) -> *mut Ring {
-    XHIST_RING.0.get().cast::<Ring>().wrapping_add(number)
+    XHIST_RING.0.get().cast::<Ring>().wrapping_add(number * CORES)
+}
+
+/// The ring of this core. One without a ring sees the last one, and never writes it.
+#[inline(always)]
+fn own() -> *mut Ring {
+    CURRENT.load(SEEN).wrapping_add(cores::place())
+}
+
+/// The rings that are written.
+pub(super) fn rings() -> impl Iterator<Item = *const Ring> {
+    let first = CURRENT.load(SEEN);
+    (0..CORES).map(move |core| first.wrapping_add(core).cast_const())
+}
+
+/// The headers of the rings that are written. The caller is in [`cores::between`].
+pub(super) fn headers<'a>() -> impl Iterator<Item = &'a Header> {
+    // SAFETY: `lay_out` was called, so each is a header. Others only change its atomic fields meanwhile.
+    rings().map(|ring| unsafe { &*ring.cast::<Header>() })
+}
+
+/// Counts a statement of a core without a ring, in the first ring.
+#[cfg(feature = "multi-core")]
+pub(super) fn count_if_of_no_ring() {
+    if cores::current() < CORES {
+        return;
+    }
+    // SAFETY: `lay_out` was called, so it is a header. Others only change its atomic fields meanwhile.
+    cores::between(|| unsafe { (*CURRENT.load(SEEN).cast::<Header>()).count_dropped() });
 }
 
 /// A handler may interrupt this and initialise the ring first. Then the ring chosen here is not used.
 #[cold]
 #[inline(never)]
 fn begin() {
-    #[cfg(not(feature = "keep"))]
-    let (ring, mark) = (ring(0), || ());
-    #[cfg(feature = "keep")]
-    let (ring, mark) = kept::choose();
-    masked_with([ring.addr(), 0], |_| {
-        if CURRENT.load(Relaxed).is_null() {
-            mark();
-            // SAFETY: `ring` points into `XHIST_RING`, and interrupts are masked, so there is no other access.
-            unsafe {
-                (*ring.cast::<Header>()).init(BARE_HEADER_LEN, RING_SIZE as u32, 0, Flags::PACKED.0, 0)
-            };
-            CURRENT.store(ring, Relaxed);
-        }
+    cores::between(|| {
+        #[cfg(not(feature = "keep"))]
+        let (ring, mark) = (ring(0), || ());
+        #[cfg(feature = "keep")]
+        let (ring, mark) = kept::choose();
+        masked_with([ring.addr(), 0], |_| {
+            if CURRENT.load(SEEN).is_null() {
+                mark();
+                for core in 0..CORES {
+                    let header = ring.wrapping_add(core).cast::<Header>();
+                    // SAFETY: it points into `XHIST_RING`, and interrupts are masked, so there is no other access.
+                    unsafe { (*header).init(core, BARE_HEADER_LEN, RING_SIZE as u32, Flags::PACKED.0) };
+                }
+                CURRENT.store(ring, if CORES > 1 { Ordering::Release } else { Ordering::Relaxed });
+            }
+        });
     });
 }
 
 /// The header.
 pub(super) fn header() -> *mut Header {
-    CURRENT.load(Relaxed).cast()
+    own().cast()
 }
 
 /// A field of the header.
@@ -129,29 +166,6 @@ pub(super) fn set_ahead(bytes: usize) {
     unsafe { (*header()).set_ahead(bytes as u64) };
 }
 
-/// Sets the width of statements' time stamps in bytes.
-pub(super) fn set_time_width(width: u8) {
-    // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
-    unsafe { (*header()).set_time_width(width) };
-}
-
-/// Sets the hash of the map that the program was instrumented with.
-pub(super) fn set_map_hash(hash: u64) {
-    // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
-    unsafe { (*header()).map_hash.store(hash) };
-}
-
-/// Sets the flag of a program that records only function entries.
-pub(super) fn set_entries_only() {
-    // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
-    unsafe { (*header()).set_entries_only() };
-}
-
-pub(super) fn set_values() {
-    // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
-    unsafe { (*header()).set_values() };
-}
-
 /// Position from which on no byte is overwritten.
 pub(super) fn kept() -> u64 {
     // SAFETY: `lay_out` was called, and interrupts are masked, so there is no other access to the header.
@@ -160,7 +174,7 @@ pub(super) fn kept() -> u64 {
 
 /// The ring that is written.
 pub(super) fn current() -> *const Ring {
-    CURRENT.load(Relaxed)
+    own()
 }
 
 /// The bytes of the current ring, header first. Use them only while interrupts are masked.
@@ -171,7 +185,7 @@ pub(super) fn image<'a>() -> &'a [u8] {
 
 /// Pointer to the byte at an index of the ring.
 pub(super) fn at(index: usize) -> *mut u8 {
-    CURRENT.load(Relaxed).cast::<u8>().wrapping_add(offset_of!(Ring, data) + index)
+    own().cast::<u8>().wrapping_add(offset_of!(Ring, data) + index)
 }
 
 /// Index of a byte of the ring.
@@ -223,14 +237,44 @@ impl Bytes {
     }
 }
 
-/// Copies a piece of a ring, header first.
-pub(super) fn copy(ring: *const Ring, start: usize, piece: &mut [u8]) {
-    let ring = ring.cast::<u8>();
-    for (index, byte) in
-        piece.iter_mut().enumerate().take_while(|(index, _)| start + index < size_of::<Ring>())
-    {
-        // SAFETY: `take_while` has checked that the index is inside the ring.
-        *byte = unsafe { ring.add(start + index).read_volatile() };
+/// Copies a piece of a ring, header first. Returns the number of bytes of closed frames ever written to it.
+pub(super) fn copy(ring: *const Ring, start: usize, piece: &mut [u8]) -> u64 {
+    if CORES > 1 {
+        // Another core may write its ring meanwhile. After some looks, what it overwrites is found by the head.
+        for _ in 1..LOOKS {
+            let before = head_of(ring);
+            copy_words(ring.cast(), start, piece);
+            atomic::fence(Ordering::Acquire);
+            if before == head_of(ring) {
+                return before;
+            }
+        }
+    }
+    copy_words(ring.cast(), start, piece);
+    head_of(ring)
+}
+
+/// Where the open frame of this header ends in the ring, in bytes with the header: at its zero. Far behind the ring without one.
+pub(super) fn open_end(ring: *const Ring, header: &[u8; BARE_HEADER_LEN]) -> usize {
+    let state = header.get(Header::STATE_AT..).and_then(|bytes| bytes.first_chunk());
+    let state = State(u64::from_ne_bytes(*state.unwrap_or(&[0; 8])));
+    let bytes = Bytes(ring.cast::<u8>().wrapping_add(BARE_HEADER_LEN));
+    let end = state.open().and_then(|head_len| {
+        let from = (state.head() as u32).wrapping_add(head_len as u32);
+        (0..frame_room(RING_SIZE) as u32).map(|at| from.wrapping_add(at)).find(|place| bytes.get(*place) == 0)
+    });
+    end.map_or(usize::MAX, |place| BARE_HEADER_LEN + (place as usize & MASK))
+}
+
+/// Looks at a piece of a ring that another core may write.
+const LOOKS: usize = 16;
+
+/// In words, because a half of the state must not be of two moments.
+#[inline(always)]
+fn copy_words(ring: *const u32, start: usize, piece: &mut [u8]) {
+    for (index, word) in (start / 4..size_of::<Ring>() / 4).zip(piece.chunks_exact_mut(4)) {
+        // SAFETY: the index is inside the ring.
+        word.copy_from_slice(&unsafe { ring.add(index).read_volatile() }.to_ne_bytes());
     }
 }
 
@@ -247,37 +291,45 @@ mod kept {
     pub(super) fn choose() -> (*mut Ring, impl FnOnce()) {
         let newest = find(false).or_else(|| find(true));
         // Computed here, while interrupts are enabled.
-        let newest_marked = newest.map(|number| {
-            let header = ring(number).cast::<Header>();
-            // SAFETY: the pointer is into `XHIST_RING`, and any bytes are a valid `Header`.
-            (header, unsafe { (*header).earlier() })
+        let newest_marked: [_; CORES] = core::array::from_fn(|core| {
+            let header = header_of(ring(newest?).wrapping_add(core));
+            // `find` has looked at the ring of the first core.
+            (core == 0 || is_whole(header)).then(|| (header, header.earlier()))
         });
         let mark = move || {
-            if let Some((header, earlier)) = newest_marked {
-                // SAFETY: the pointer is into `XHIST_RING`, and interrupts are masked.
-                unsafe { (*header).mark_earlier(earlier) };
-            }
+            newest_marked.into_iter().flatten().for_each(|(header, earlier)| header.mark_earlier(earlier));
         };
         (ring(newest.map_or(0, |number| 1 - number)), mark)
     }
 
-    /// The ring of the previous run, if there is one.
-    pub(crate) fn earlier() -> Option<*const Ring> {
-        let number = find(true)?;
-        Some(ring(number))
+    /// The rings of the previous run.
+    pub(crate) fn earlier() -> impl Iterator<Item = *const Ring> {
+        let first = find(true).map(ring);
+        let rings = first
+            .into_iter()
+            .flat_map(|first| (0..CORES).map(move |core| first.wrapping_add(core).cast_const()));
+        rings.filter(|ring| is_whole(header_of(ring.cast_mut())))
+    }
+
+    fn header_of<'a>(ring: *mut Ring) -> &'a Header {
+        // SAFETY: callers pass a pointer into `XHIST_RING`, any bytes are a valid `Header`, and only its cells and atomics change.
+        unsafe { &*ring.cast::<Header>() }
+    }
+
+    fn is_whole(header: &Header) -> bool {
+        header.is_whole(BARE_HEADER_LEN, RING_SIZE as u32)
     }
 
     /// A ring that survived, and that is marked as earlier or not. After a cold start the check word does not match.
     fn find(is_earlier: bool) -> Option<usize> {
         (0..RINGS).find(|number| {
-            // SAFETY: the pointer is into `XHIST_RING`, and any bytes are a valid `Header`.
-            let header = unsafe { &*ring(*number).cast::<Header>() };
-            header.is_whole(BARE_HEADER_LEN, RING_SIZE as u32) && header.is_earlier() == is_earlier
+            let header = header_of(ring(*number));
+            is_whole(header) && header.is_earlier() == is_earlier
         })
     }
 }
 
 #[cfg(test)]
 pub(super) fn forget() {
-    CURRENT.store(core::ptr::null_mut(), Relaxed);
+    CURRENT.store(core::ptr::null_mut(), Ordering::Relaxed);
 }

@@ -1,8 +1,13 @@
-//! The bare-metal recorder: one ring in a static, written with interrupts masked for a few instructions.
+//! The bare-metal recorder: a ring in a static, one for each core with `multi-core`, written with interrupts masked for a few
+//! instructions.
 //!
-//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `draft` puts statements into the ring, `frame` what frames look like, `memory` the ring itself, `mask` and `interrupt` the
-//! interrupts, `cycles` the core's clock, `link` what a link takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
+//! `writer` is what the recorder keeps outside of the ring, `statement`, `value` and `task` record, `trigger` starts and stops
+//! that, `draft` puts statements into the ring, `byte_list` holds its bytes, `frame` what frames look like, `memory` the ring
+//! itself, `cores` what several cores have, `mask` and `interrupt` the interrupts, `cycles` the core's clock, `link` what a link
+//! takes out. Hosted rings share nothing of it, see `crate::hosted::words`.
 
+mod byte_list;
+mod cores;
 #[cfg(feature = "cycles")]
 mod cycles;
 mod draft;
@@ -14,6 +19,7 @@ mod mask;
 mod memory;
 mod statement;
 mod task;
+mod trigger;
 mod value;
 mod writer;
 
@@ -29,6 +35,7 @@ pub use memory::RING_SIZE;
 use statement::record_at;
 pub(crate) use statement::{newest, record, record as entry};
 pub(crate) use task::RecordedTask as Task;
+pub(crate) use trigger::{start_at, stop_at};
 pub(crate) use value::{own, target, target as reference};
 pub(crate) use writer::apply_filters;
 
@@ -55,10 +62,11 @@ pub(crate) const fn longest_record() -> usize {
 
 /// Sets the clock for time stamps.
 pub(crate) fn set_time(time: fn() -> u32) {
-    writer::with(|writer| {
-        writer.time = Some(time);
-        memory::set_time_width(4);
-    });
+    #[cfg(feature = "multi-core")]
+    cores::set_clock(time);
+    #[cfg(not(feature = "multi-core"))]
+    writer::with(|writer| writer.time = Some(time));
+    writer::change_headers(|header| header.set_time_width(4));
 }
 
 /// Starts recording, if it is stopped.
@@ -75,25 +83,26 @@ pub fn stop() {
 
 /// Sets the hash of the map that the program was instrumented with.
 pub(crate) fn set_map_hash(hash: u64) {
-    writer::with_any(|_| memory::set_map_hash(hash));
+    writer::change_headers(|header| header.map_hash.store(hash));
 }
 
 /// Sets the flag of a program that records only function entries.
 pub(crate) fn set_entries_only() {
-    writer::with_any(|_| memory::set_entries_only());
+    writer::change_headers(|header| header.set_entries_only());
 }
 
 /// Sets the flag of a program that records values.
 pub(crate) fn set_values() {
-    writer::with_any(|_| memory::set_values());
+    writer::change_headers(|header| header.set_values());
 }
 
 /// Calls `sink` with the bytes of the ring, header first, in pieces of 64 bytes. Interrupts are masked only while a piece is
 /// copied, so a slow link does not delay them. Bytes that interrupts overwrite meanwhile become zero, and the report lacks
 /// them.
-pub fn export(sink: impl FnMut(&[u8])) {
-    let ring = writer::with_any(|_| memory::current());
-    export_ring(ring, sink);
+///
+/// With the feature `multi-core` these are the rings of all cores, one behind the other. The other cores go on meanwhile.
+pub fn export(mut sink: impl FnMut(&[u8])) {
+    writer::with_any(|_| memory::rings()).for_each(|ring| export_ring(ring, &mut sink));
 }
 
 /// [`export`] of the ring from before the last reset. False if there is no such ring.
@@ -102,17 +111,13 @@ pub fn export(sink: impl FnMut(&[u8])) {
 /// must not clear. After power-on the check word in the header does not match: the memory holds no ring. The report shows bytes
 /// that were overwritten since.
 #[cfg(feature = "keep")]
-pub fn export_earlier(sink: impl FnMut(&[u8])) -> bool {
+pub fn export_earlier(mut sink: impl FnMut(&[u8])) -> bool {
     let earlier = writer::with_any(|_| memory::earlier());
-    let is_there = earlier.is_some();
-    if let Some(ring) = earlier {
-        export_ring(ring, sink);
-    }
-    is_there
+    earlier.map(|ring| export_ring(ring, &mut sink)).count() > 0
 }
 
 /// Fills `into` with file and line of the newest statements, and returns the filled part, oldest first. For panic and fault
-/// handlers. Repeated statements appear once.
+/// handlers. Repeated statements appear once. With the feature `multi-core` these are statements of the core that calls it.
 pub fn last(into: &mut [(u16, u16)]) -> &[(u16, u16)] {
     let mut count = 0;
     writer::with_any(|_| {
@@ -143,13 +148,16 @@ pub fn export_earlier(_sink: impl FnMut(&[u8])) -> bool {
 fn export_ring(ring: *const memory::Ring, mut sink: impl FnMut(&[u8])) {
     const PIECE: usize = BARE_HEADER_LEN;
     let mut piece = [0; PIECE];
-    let mut begun = None;
+    let (mut begun, mut end) = (None, None);
     for start in (0..BARE_HEADER_LEN + RING_SIZE).step_by(PIECE) {
-        let head = writer::with_any(|_| {
-            memory::copy(ring, start, &mut piece);
-            memory::head_of(ring)
-        });
-        clear_newer(&mut piece, start, *begun.get_or_insert(head), head);
+        let head = writer::with_any(|_| memory::copy(ring, start, &mut piece));
+        let begun = *begun.get_or_insert(head);
+        let end = *end.get_or_insert_with(|| memory::open_end(ring, &piece));
+        clear_newer(&mut piece, start, begun, head);
+        // The open frame may grow over the end of the ring, where pieces are older than those before it.
+        if let Some(byte) = piece.get_mut(end.wrapping_sub(start)) {
+            *byte = 0;
+        }
         sink(&piece);
     }
 }

@@ -17,7 +17,7 @@ use super::draft::FrameDraft;
 use super::interrupt;
 use super::mask::{masked, masked_with};
 use super::memory::{self, MASK};
-use super::writer::{FAR, NONE, PAGES, ROOM, SLACK, TRIES, WRITER, Writer, with_any};
+use super::writer::{FAR, NONE, PAGES, ROOM, SLACK, TRIES, WRITERS, Writer, with_any};
 
 /// Length of a frame's end in which its first statement closes it, in bytes.
 const LOOK: usize = if ROOM / 4 < 16 { ROOM / 4 } else { 16 };
@@ -100,9 +100,9 @@ pub(crate) fn record_at(site: Statement) {
 /// bits, and twelve bytes.
 #[inline(never)]
 extern "C" fn record_near(word: u32) {
-    let values = [marked(word) as usize, WRITER.get().expose_provenance()];
+    let values = [marked(word) as usize, WRITERS.address()];
     let is_done = masked_with(values, |[word, _]| {
-        let writer = WRITER.get();
+        let Some(writer) = WRITERS.own() else { return false };
         // SAFETY: interrupts are masked, so there is no other access. Below the limit there are two bytes of the open frame.
         unsafe {
             let code = (word as u32).wrapping_sub((*writer).key);
@@ -133,10 +133,12 @@ extern "C" fn record_far(word: u32) {
 #[cold]
 #[inline(never)]
 extern "C" fn record_slow(page: u32, code: u8) {
-    let mut draft = FrameDraft::EMPTY;
+    let mut draft = FrameDraft::new();
     for _ in 0..TRIES {
         draft.begin();
         if draft.writer.is_muted {
+            #[cfg(feature = "multi-core")]
+            memory::count_if_of_no_ring();
             return;
         }
         let is_last = draft.advance(page, code);
@@ -172,6 +174,7 @@ impl Writer {
         let look = if last_len > 0 && len <= last_len { last_len } else { usize::from(self.look) };
         let most = (len / SEGMENT + 1) * SEGMENT;
         let end = match len {
+            _ if cfg!(feature = "each") => len,
             _ if len < look => most.min(look),
             _ if len < look + 2 * SLACK || len >= ROOM - LOOK => len,
             _ => most,
@@ -193,6 +196,11 @@ impl FrameDraft {
             let len = self.writer.len();
             self.writer.catch_up(len);
             let writer = &self.writer;
+            if cfg!(feature = "each") {
+                // Each frame has a stamp.
+                self.close(len);
+                return false;
+            }
             let is_head = page == writer.pages[0]
                 && interrupt == writer.first_interrupt
                 && code == memory::get(writer.data.wrapping_add(writer.lead() as u32));
@@ -200,9 +208,8 @@ impl FrameDraft {
                 self.fold();
                 None
             } else {
-                let is_end = is_head
-                    && len >= usize::from(self.writer.look)
-                    && len > usize::from(self.writer.last_len);
+                let least = usize::from(self.writer.look.max(self.writer.last_len));
+                let is_end = is_head && len >= least;
                 let added = if is_end { None } else { self.add(len, page, code, interrupt) };
                 if added.is_none() {
                     self.writer.expect(if is_head { len } else { self.writer.again.into() });
@@ -254,7 +261,7 @@ impl FrameDraft {
             }
         };
         self.push(code);
-        let len = len + self.len;
+        let len = len + self.len();
         if len > ROOM {
             return None;
         }

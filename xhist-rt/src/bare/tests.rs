@@ -1,5 +1,8 @@
 //! Tests of the bare-metal recorder. They read its ring as a report does, also between two bytes of a write.
 
+#[cfg(feature = "multi-core")]
+mod cores;
+
 use std::cell::{Cell, RefCell};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::vec::Vec;
@@ -10,6 +13,7 @@ use qs_core::record::Statement;
 use qs_core::record::value::RecordedValue;
 use qs_core::ring::{self, Item, Reader};
 
+use super::draft::FrameDraft;
 use super::value::put_value;
 use super::{RING_SIZE, append, export, flush, interrupt, memory, record_at, set_map_hash, set_time, writer};
 use crate::qs;
@@ -20,10 +24,18 @@ const STATEMENTS: qs::Records = qs::Records::Id(122);
 fn lock_recorder() -> MutexGuard<'static, ()> {
     static LOCK: Mutex<()> = Mutex::new(());
     let guard = LOCK.lock().unwrap_or_else(PoisonError::into_inner);
-    writer::with(|writer| *writer = writer::Writer::NEW);
+    reset_writers();
     memory::forget();
     guard
 }
+
+#[cfg(not(feature = "multi-core"))]
+fn reset_writers() {
+    writer::with(|writer| *writer = writer::Writer::NEW);
+}
+
+#[cfg(feature = "multi-core")]
+use cores::reset_writers;
 
 fn image() -> Vec<u8> {
     let mut image = Vec::new();
@@ -52,6 +64,18 @@ fn read(image: &[u8]) -> (Vec<u32>, usize) {
     (words, records)
 }
 
+/// The statements of a ring that may have gaps.
+fn read_what_is_left(image: &[u8]) -> Vec<u32> {
+    let mut reader = Reader::new(ring::Header::parse(image).expect("a header"), image);
+    let mut words = Vec::new();
+    while let Some(item) = reader.next() {
+        if let Item::Statement(statement, _) = item {
+            words.push(statement.to_word());
+        }
+    }
+    words
+}
+
 /// A value, whose number determines the rest.
 fn value_of(number: u32) -> RecordedValue {
     let bytes: Vec<u8> = (0..32).map(|at| (number.wrapping_mul(77) >> (at % 24)) as u8).collect();
@@ -59,6 +83,15 @@ fn value_of(number: u32) -> RecordedValue {
     let mut value = RecordedValue::new(number, &bytes[..len]);
     value.type_key = number.is_multiple_of(5).then_some(number << 16);
     value
+}
+
+#[cfg(feature = "multi-core")]
+pub(super) use cores::core;
+
+/// [`masked`] for what is computed before.
+#[cfg(any(feature = "single-core", feature = "multi-core"))]
+pub(super) fn masked_with<R>(act: impl FnOnce([usize; 2]) -> R) -> impl FnOnce([usize; 2]) -> R {
+    move |values| masked(|| act(values))()
 }
 
 fn history() -> Vec<u32> {
@@ -154,17 +187,34 @@ fn an_export_shows_nothing_newer_as_older() {
             image.extend_from_slice(piece);
             record_some(meanwhile);
         });
-        let header = ring::Header::parse(&image).expect("a header");
-        let mut words = Vec::new();
-        let mut reader = Reader::new(header, &image);
-        while let Some(item) = reader.next() {
-            if let Item::Statement(statement, _) = item {
-                words.push(statement.to_word());
-            }
-        }
+        let words = read_what_is_left(&image);
         assert!(words.windows(2).all(|pair| pair[0] < pair[1]), "{meanwhile}: {words:?}");
         assert!(meanwhile > 40 || words.contains(&99_999), "{meanwhile}: {:?}", words.last());
         assert!(meanwhile > 3 || words.len() > RING_SIZE / 2, "{meanwhile}: {}", words.len());
+    }
+}
+
+/// While it is exported, the open frame grows over the end of the ring.
+#[test]
+fn an_export_ends_where_the_open_frame_did() {
+    let _lock = lock_recorder();
+    let mut word = 0;
+    for round in 0..40 {
+        (0..997).for_each(|at| record_word(word + at));
+        word += 997;
+        let mut image = Vec::new();
+        let mut more = 0;
+        export(|piece| {
+            image.extend_from_slice(piece);
+            (0..4).for_each(|_| {
+                record_word(word + more);
+                more += 1;
+            });
+        });
+        let words = read_what_is_left(&image);
+        assert!(words.windows(2).all(|pair| pair[0] < pair[1]), "{round}: {words:?}");
+        assert!(words.contains(&(word - 1)), "{round}");
+        word += more;
     }
 }
 
@@ -307,6 +357,24 @@ fn a_muted_ring_stays_as_it_is() {
     qs::global_on(STATEMENTS);
     (20..23).for_each(record_word);
     assert_eq!(history(), [1, 2, 3, 4, 5, 6, 7, 8, 9, 20, 21, 22]);
+}
+
+#[test]
+fn triggers_stop_and_start_at_a_passage() {
+    let _lock = lock_recorder();
+    let pass = |word| {
+        crate::start_at(5, 4);
+        record_word(word);
+        crate::stop_at(6, 2, 100);
+    };
+    (1..10).for_each(pass);
+    assert_eq!(history(), [1, 2, 4, 5, 6, 7, 8, 9]);
+    crate::watch(7, 0, Some("3"), &4);
+    record_word(10);
+    crate::watch(7, 0, None, &4);
+    record_word(11);
+    crate::start();
+    assert_eq!(history().last(), Some(&10));
 }
 
 #[test]
@@ -477,7 +545,9 @@ fn a_handler_that_changes_a_filter_during_a_change_leaves_both_correct() {
             outer();
             HANDLER.set(None);
             let is_wanted = crate::filters::wants_statements() && !crate::filters::is_frozen();
-            assert_eq!(writer::with_any(|writer| writer.is_muted), !is_wanted);
+            let mut draft = FrameDraft::new();
+            draft.begin();
+            assert_eq!(draft.writer.is_muted, !is_wanted);
         }
     }
     changes[1]();

@@ -50,7 +50,7 @@ unsafe fn record_value(number: u32, type_key: Option<u32>, from: *const u8, len:
 
 #[inline(never)]
 pub(super) fn put_value(value: &RecordedValue) {
-    let mut draft = FrameDraft::EMPTY;
+    let mut draft = FrameDraft::new();
     for _ in 0..TRIES {
         draft.begin();
         if draft.writer.is_muted {
@@ -77,26 +77,26 @@ impl FrameDraft {
                 self.push_interrupt(interrupt);
             }
             self.push_value(value);
-            if len + self.len > ROOM {
+            if len + self.len() > ROOM {
                 self.close(len);
                 (self.writer.last, self.writer.last_len) = (self.writer.data, len as u8);
                 return false;
             }
             self.writer.interrupt = interrupt;
-            len + self.len
+            len + self.len()
         } else {
             // No statement has the code of a value, so this frame is not folded.
             let writer = &mut self.writer;
             (writer.pages[0], writer.first_interrupt) = (current, interrupt);
             (writer.folded, writer.last_len) = (0, 0);
             self.head(page(current));
-            let head_len = self.len;
+            let head_len = self.len();
             if interrupt != 0 {
                 self.push_interrupt(interrupt);
             }
             self.push_value(value);
             self.writer.start();
-            self.len - head_len
+            self.len() - head_len
         };
         self.push(step::FREE);
         self.writer.go_to(current, len);

@@ -5,6 +5,8 @@ use core::cell::UnsafeCell;
 use qs_core::record::packed::step;
 use qs_core::ring::data_room;
 
+use super::cores::{self, CORES};
+use super::header::Header;
 use super::mask::masked;
 use super::memory::{self, MASK, RING_SIZE};
 
@@ -59,20 +61,39 @@ pub(super) struct Writer {
     pub(super) is_muted: bool,
 }
 
-pub(super) struct WriterCell(UnsafeCell<Writer>);
+/// Bytes behind each writer of several, so its place is a shift away.
+const SPARE: usize =
+    if CORES > 1 { size_of::<Writer>().next_power_of_two() - size_of::<Writer>() } else { 0 };
 
-// SAFETY: only touched while interrupts are masked.
-unsafe impl Sync for WriterCell {}
+#[repr(C)]
+struct Slot {
+    writer: UnsafeCell<Writer>,
+    spare: [u8; SPARE],
+}
 
-impl WriterCell {
-    /// The writer, to be accessed only while interrupts are masked.
+/// The writer of each core.
+pub(super) struct Writers([Slot; CORES]);
+
+// SAFETY: a core touches its own writer only, and only while its interrupts are masked.
+unsafe impl Sync for Writers {}
+
+impl Writers {
+    /// The writer of this core, to be accessed only while interrupts are masked. `None` if the program has fewer rings than
+    /// the chip has cores.
     #[inline(always)]
-    pub(super) const fn get(&self) -> *mut Writer {
-        self.0.get()
+    pub(super) fn own(&self) -> Option<*mut Writer> {
+        self.0.get(cores::current()).map(|slot| slot.writer.get())
+    }
+
+    /// Address of the first writer.
+    #[inline(always)]
+    pub(super) fn address(&self) -> usize {
+        self.0.as_ptr().expose_provenance()
     }
 }
 
-pub(super) static WRITER: WriterCell = WriterCell(UnsafeCell::new(Writer::NEW));
+pub(super) static WRITERS: Writers =
+    Writers([const { Slot { writer: UnsafeCell::new(Writer::NEW), spare: [0; SPARE] } }; CORES]);
 
 /// Calls `act` with the writer, with interrupts masked and the ring initialised. `act` must not call this again. Drafts in
 /// progress start again, and the next statement takes the slow path.
@@ -97,10 +118,8 @@ pub(super) fn with_any<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
 #[cold]
 fn start_clock() {
     if let Some(time) = super::cycles::start() {
-        with_laid_out(|writer| {
-            writer.time.get_or_insert(time);
-            memory::set_time_width(4);
-        });
+        with_laid_out(|writer| _ = writer.time.get_or_insert(time));
+        change_headers(|header| header.set_time_width(4));
     }
 }
 
@@ -111,13 +130,31 @@ fn start_clock() {}
 /// [`with_any`] if the ring is known to be initialised.
 #[inline(always)]
 pub(super) fn with_laid_out<R>(act: impl FnOnce(&mut Writer) -> R) -> R {
-    // SAFETY: interrupts are masked and `act` does not call this function, so the reference is the only one.
-    masked(|| act(unsafe { &mut *WRITER.get() }))
+    masked(|| match WRITERS.own() {
+        // SAFETY: interrupts are masked and `act` does not call this function, so the reference is the only one.
+        Some(writer) => act(unsafe { &mut *writer }),
+        None => act(&mut Writer { is_muted: true, ..Writer::NEW }),
+    })
 }
 
-/// Applies a change of the filters, or of whether recording is stopped. Reads both while handlers cannot change them.
+/// Calls `act` with the header of each ring that is written. No other core changes them meanwhile.
+pub(super) fn change_headers(act: impl Fn(&Header)) {
+    cores::between(|| with_any(|_| memory::headers().for_each(act)));
+}
+
+/// Applies a change of the filters, or of whether recording is stopped. Reads both while handlers cannot change them. Other cores
+/// notice it in their slow path, at most [`SEGMENT`](super::statement) bytes later.
 pub(crate) fn apply_filters() {
-    with(|writer| writer.is_muted = crate::filters::is_frozen() || !crate::filters::wants_statements());
+    with(|writer| {
+        if cfg!(not(feature = "multi-core")) {
+            writer.is_muted = is_unwanted();
+        }
+    });
+}
+
+/// Whether the filters keep statements out.
+pub(super) fn is_unwanted() -> bool {
+    crate::filters::is_frozen() || !crate::filters::wants_statements()
 }
 
 impl Writer {
@@ -185,6 +222,20 @@ impl Writer {
     /// Marks that no frame is open.
     pub(super) fn set_closed(&mut self) {
         (self.cursor, self.limit) = (core::ptr::null_mut(), core::ptr::null_mut());
+    }
+
+    /// Whether this is the writer of a core without a ring.
+    pub(super) fn is_of_no_ring(&self) -> bool {
+        cfg!(feature = "multi-core") && self.is_muted
+    }
+
+    /// The time, for a frame or a record. 0 without a clock.
+    pub(super) fn now(&self) -> u32 {
+        #[cfg(feature = "multi-core")]
+        let clock = cores::clock();
+        #[cfg(not(feature = "multi-core"))]
+        let clock = self.time;
+        clock.map_or(0, |time| time().max(1))
     }
 
     /// Forgets the previous frame, because the next one does not follow it.

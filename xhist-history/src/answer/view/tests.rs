@@ -2,10 +2,13 @@
 
 use super::super::tests::ran;
 use super::*;
+use crate::calls::{Handler, ThreadEntry};
 use crate::model::Names;
 
-/// What is shown of a function that calls itself, at lines 2 to 4.
-fn recursive(rounds: usize, lines: usize) -> Vec<String> {
+const ROUNDS: usize = 1000;
+
+/// What is shown of a function that calls itself, at lines 2 to 4. The recorder folded rounds behind the first ones.
+fn recursive(folded: u64, lines: usize) -> Vec<String> {
     let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
 {"file":1,"path":"a.rs","base":0,"first":1,"room":9}
 {"fn":1,"path":"f","at":"1:1","end":"5:2"}
@@ -16,8 +19,12 @@ fn recursive(rounds: usize, lines: usize) -> Vec<String> {
     let names = Names::parse(map.as_bytes());
     let code = Code::of(&names);
     let mut activations = Activations::new(&code);
-    for line in (0..rounds).flat_map(|_| 2..=4) {
-        activations.take(&names, ran(1, line));
+    let rounds = |count| (0..count).flat_map(|_| 2..=4).map(|line| ran(1, line));
+    rounds(ROUNDS).for_each(|entry| activations.take(&names, entry));
+    if folded > 0 {
+        let again = ThreadEntry::Again { statements: 3, times: folded };
+        activations.take(&names, (Handler::default(), again));
+        rounds(ROUNDS).for_each(|entry| activations.take(&names, entry));
     }
     let shown = |row: &Row| match &row.kind {
         RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
@@ -29,7 +36,8 @@ fn recursive(rounds: usize, lines: usize) -> Vec<String> {
 
 #[test]
 fn a_recursion_is_its_first_and_its_last_round() {
-    assert_eq!(recursive(1000, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
+    assert_eq!(recursive(0, 20), ["2", "3", "4", "998 open", "2", "3", "4"]);
+    assert_eq!(recursive(500, 20), ["2", "3", "4", "2498 open", "2", "3", "4"]);
 }
 
 /// What is shown of `f`, which calls `g` and then runs 69 other lines.

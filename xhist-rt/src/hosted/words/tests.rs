@@ -133,9 +133,15 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part(), 1..8)
 }
 
-/// Number of cases. It is lower where the code is slow.
+/// Number of cases. A usual run has a few, and the release build of a long run all.
 pub(super) fn cases(release: u32) -> ProptestConfig {
-    let cases = if cfg!(debug_assertions) { release / 8 } else { release };
+    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
+    let share = match (cfg!(debug_assertions), is_long) {
+        (true, false) => 16,
+        (true, true) => 8,
+        (false, _) => 1,
+    };
+    let cases = release / share;
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
 

@@ -1,0 +1,20 @@
+//! A trigger in firmware: recording stops when a line has run three times.
+
+use std::time::Duration;
+
+use xhist_tests::{CORTEX_M, Firmware, Listing, STOP_AT, STOPPED, report};
+
+pub(super) fn stops() {
+    let firmware = Firmware::sample(&CORTEX_M, STOPPED);
+    let (start, len) = firmware.ring();
+    let mut machine = firmware.start(&[]);
+    machine.ask("?");
+    machine.run_for(Duration::from_secs(2));
+    std::fs::write(firmware.directory.join("stopped.bin"), machine.memory(start, len)).expect("written");
+    let text = report(&firmware.directory).args("stopped.bin").succeed().stdout;
+    let places = Listing::parse(&text).places();
+    let (line, _) = STOP_AT.split_once('#').expect("which time");
+    assert_eq!(places.iter().filter(|place| *place == line).count(), 3, "{text}");
+    assert_eq!(places.last().map(String::as_str), Some(line), "{text}");
+    assert!(places[0].starts_with("src/main.rs:"), "the beginning is kept: {text}");
+}
