@@ -196,4 +196,6 @@ fn beginnings() {
     let at = |mark: &str| format!("src/main.rs:{}", line_of(&tree.join("src/main.rs"), mark));
     done.check(done.stdout.contains(&at("// too long")), "the first place where they part");
     done.check(!done.stdout.contains("no common point"), "it is found");
+    done.check(done.stderr.contains("only what ran first is aligned"), "what is compared");
+    done.check(!done.stderr.contains("only what is behind"), "what is not");
 }

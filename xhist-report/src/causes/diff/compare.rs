@@ -124,27 +124,29 @@ pub fn compare(
         // Shapes are compared only within a pair.
         let shapes = &mut Shapes::default();
         let mut read = |side: &SideRings<'_>, thread: &SideThread, ran: &mut Ran| {
-            let history = read_thread(program, side, thread, shapes, notes)?;
+            let history = read_thread(program, side, thread, shapes)?;
             ran.add(&history);
             Ok(history)
         };
         let history = (read(good, one, &mut ran_good)?, read(bad, other, &mut ran_bad)?);
-        let (mut partings, is_apart) =
+        let (mut partings, aligned) =
             match align(shapes, history.0.built.root, history.1.built.root, is_chosen) {
-                Alignment::Same => (Vec::new(), false),
-                Alignment::Parts(partings) => (partings, false),
+                Alignment::Same => (Vec::new(), Aligned::Behind),
+                Alignment::Parts(partings) => (partings, Aligned::Behind),
                 Alignment::Apart => match by_beginnings(shapes, (&history.0, &history.1), is_chosen) {
-                    partings if partings.is_empty() => (partings, true),
-                    partings => (partings, false),
+                    partings if partings.is_empty() => (partings, Aligned::Nowhere),
+                    partings => (partings, Aligned::Beginnings),
                 },
             };
+        note_losses(one, &history.0, aligned, notes);
+        note_losses(other, &history.1, aligned, notes);
         partings.sort_by_key(|parting| program.role(parting));
         threads.push(ThreadPair {
             names: (one.name.clone(), other.name.clone()),
             rings: (one.number, other.number),
             statements: (history.0.statements, history.1.statements),
             partings,
-            is_apart,
+            is_apart: aligned == Aligned::Nowhere,
             uncertain: (history.0.uncertain, history.1.uncertain),
             cut: (history.0.is_cut, history.1.is_cut),
         });
@@ -154,7 +156,9 @@ pub fn compare(
             Side::Good => (good, &mut ran_good),
             Side::Bad => (bad, &mut ran_bad),
         };
-        ran.add(&read_thread(program, of, thread, &mut Shapes::default(), notes)?);
+        let history = read_thread(program, of, thread, &mut Shapes::default())?;
+        note_losses(thread, &history, Aligned::Nowhere, notes);
+        ran.add(&history);
     }
     if ran_good.counts.is_empty() || ran_bad.counts.is_empty() {
         return Err(DiffError::NothingRecorded(if ran_good.counts.is_empty() {
@@ -233,20 +237,41 @@ fn read_thread(
     side: &SideRings<'_>,
     thread: &SideThread,
     shapes: &mut Shapes,
-    notes: &mut Notes<'_>,
 ) -> Result<ThreadHistory, DiffError> {
     let mut reader = HistoryReader::new(program, shapes, thread.limits);
     side.read_items(thread, &mut |gap, item| reader.take(gap, item));
     let history = reader.finish();
+    match history.unknown {
+        0 => Ok(history),
+        unknown => Err(DiffError::OtherMap(side.side, unknown, history.statements + unknown)),
+    }
+}
+
+/// Which parts of two histories are aligned.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Aligned {
+    /// What is behind the losses.
+    Behind,
+    /// What ran first.
+    Beginnings,
+    /// Nothing: they have no point in common.
+    Nowhere,
+}
+
+/// Notes what a history has lost, and what of it is aligned.
+fn note_losses(thread: &SideThread, history: &ThreadHistory, aligned: Aligned, notes: &mut Notes<'_>) {
     let what = &thread.ring;
-    if history.unknown > 0 {
-        return Err(DiffError::OtherMap(side.side, history.unknown, history.statements + history.unknown));
+    let lost = match history.gap.is_empty() {
+        false => format!("{what}: {}", history.gap),
+        true if history.is_cut => format!("{what} lost its beginning"),
+        true => return,
+    };
+    match aligned {
+        Aligned::Behind if history.gap.is_empty() => {
+            notes.loss(format_args!("{lost}, so it is aligned from the first common point on"));
+        }
+        Aligned::Behind => notes.loss(format_args!("{lost}; only what is behind is aligned")),
+        Aligned::Beginnings => notes.loss(format_args!("{lost}; only what ran first is aligned")),
+        Aligned::Nowhere => notes.loss(format_args!("{lost}")),
     }
-    if !history.gap.is_empty() {
-        notes.loss(format_args!("{what}: {}; only what is behind is aligned", history.gap));
-    } else if history.is_cut {
-        notes
-            .loss(format_args!("{what} lost its beginning, so it is aligned from the first common point on"));
-    }
-    Ok(history)
 }

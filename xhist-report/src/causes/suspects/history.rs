@@ -31,6 +31,15 @@ pub struct Distance {
     pub is_read: bool,
 }
 
+/// A site that made a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Maker {
+    /// The site.
+    pub site: u32,
+    /// Bindings and calls between it and the failure.
+    pub steps: u32,
+}
+
 /// No function.
 pub const NO_CALL: u32 = u32::MAX;
 
@@ -41,12 +50,14 @@ pub struct FailureHistory {
     pub order: Vec<u32>,
     /// For each of them the function that the test called and in which it ran; [`NO_CALL`] for statements of the test.
     pub called: Vec<u32>,
+    /// For each of them how many calls were open.
+    pub depths: Vec<u32>,
     /// The sites at which the open calls are, innermost first.
     pub open: Vec<u32>,
     /// The sites at which the newest calls of the innermost open one ended, innermost first.
     pub returned: Vec<u32>,
     /// The sites that made what the failed statement names, the nearest first.
-    pub makers: Vec<u32>,
+    pub makers: Vec<Maker>,
     /// The sites that formatted the message of the panic and did nothing before; they are not in the order.
     pub message: SiteSet,
     /// Whether the ring still has the first statement.
@@ -57,6 +68,8 @@ pub struct FailureHistory {
     pub panic_site: Option<u32>,
     /// The line of it that the message of the panic names.
     pub panic_line: Option<u32>,
+    /// Whether the line that panicked only checks a value.
+    pub is_check: bool,
     /// Whether its last statement fails if another thread panicked, as `join` does.
     pub passes_on: bool,
     /// Values behind the last execution of each site that has any.
@@ -212,6 +225,7 @@ struct Reading<'a> {
     calls: CallStack,
     order: Vec<u32>,
     called: Vec<u32>,
+    depths: Vec<u32>,
     /// The newest call of the test: its depth, and the function.
     newest_call: Option<(usize, u32)>,
     values: HashMap<u32, Vec<RecordedValue>>,
@@ -248,6 +262,7 @@ impl<'a> Reading<'a> {
             calls: CallStack::new(&code.structure),
             order: Vec::new(),
             called: Vec::new(),
+            depths: Vec::new(),
             newest_call: None,
             values: HashMap::new(),
             is_valued: false,
@@ -283,6 +298,7 @@ impl<'a> Reading<'a> {
             self.order.push(site);
             let called = self.called_by_test(site);
             self.called.push(called);
+            self.depths.push(u32::try_from(self.calls.depth()).unwrap_or(u32::MAX));
         }
         if self.message.is_some_and(|depth| self.calls.depth() <= depth) {
             self.message = None;
@@ -436,8 +452,10 @@ impl<'a> Reading<'a> {
         }
         let ran: SiteSet = self.order.iter().copied().collect();
         self.called.truncate(self.order.len());
+        self.depths.truncate(self.order.len());
         FailureHistory {
             called: self.called,
+            depths: self.depths,
             message: message.iter().filter(|site| !ran.contains(*site)).collect(),
             order: self.order,
             open,
@@ -448,6 +466,7 @@ impl<'a> Reading<'a> {
             has_panic,
             panic_site,
             panic_line,
+            is_check: false,
             passes_on,
         }
     }

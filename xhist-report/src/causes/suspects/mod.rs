@@ -245,7 +245,8 @@ fn ranked<T>(
         let at = history.panic_site.zip(history.panic_line);
         let text = at.and_then(|(site, line)| texts(site, line, notes));
         // Of an operation that panicked itself, the calls before it say nothing.
-        if !text.is_some_and(|text| text_weight::only_checks(&text)) {
+        history.is_check = text.is_some_and(|text| text_weight::only_checks(&text));
+        if !history.is_check {
             history.returned.clear();
         }
         // What returns the value of a name has made nothing.

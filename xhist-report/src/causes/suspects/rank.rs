@@ -7,6 +7,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
+use super::history::Maker;
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 use super::text_weight::TextEvidence;
@@ -20,12 +21,14 @@ const PROGRAM: f64 = 0.1;
 /// What a call counts less than the one that it made.
 const OUTWARD: f64 = 0.85;
 /// The parts of a score besides the formula's value.
-const NEAR: f64 = 0.30;
 const OPEN: f64 = 0.12;
 const DIFFERENCE: f64 = 0.12;
 const TEXT: f64 = 0.12;
 const CHECK: f64 = 0.12;
-const MADE: f64 = 0.08;
+/// Those of what is near and of what made the values, if a check of a test failed: it says nothing but that a value is wrong.
+const OF_CHECK: Weights = Weights { near: 0.20, made: 0.25, is_check: true };
+/// If the program itself panicked: the mistake is often there.
+const OF_PANIC: Weights = Weights { near: 0.30, made: 0.08, is_check: false };
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
@@ -149,6 +152,7 @@ pub fn rank(
     let (failed, evidence) = (failed.to_vec(), evidence(program, &tests, totals));
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
+    let weights = Weights::of(program, &tests);
     add_order(program, &members, readers, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
@@ -157,7 +161,7 @@ pub fn rank(
             if is_check {
                 evidence.panics_in = 0;
             }
-            evidence.score = score(evidence, program.sites[site].role, totals);
+            evidence.score = score(evidence, program.sites[site].role, totals, weights);
             if program.functions[program.sites[site].function as usize].path == "main" {
                 evidence.score *= MAIN;
             }
@@ -295,9 +299,9 @@ fn add_order(
                 false => evidence.open_in += 1,
             }
         }
-        for (step, site) in history.makers.iter().copied().filter(own).enumerate() {
-            let made = OUTWARD.powi(i32::try_from(step).unwrap_or(i32::MAX)) / with_history;
-            ranking.evidence[site as usize].made += made;
+        for Maker { site, steps } in history.makers.iter().filter(|maker| own(&maker.site)) {
+            let made = OUTWARD.powi(i32::try_from(*steps).unwrap_or(i32::MAX)) / with_history;
+            ranking.evidence[*site as usize].made += made;
         }
         if let Some((_, other)) = nearest {
             let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
@@ -310,23 +314,46 @@ fn add_order(
     }
 }
 
+/// The weights that depend on how the tests failed.
+struct Weights {
+    near: f64,
+    made: f64,
+    is_check: bool,
+}
+
+impl Weights {
+    fn of(program: &ProgramSites, tests: &[&Test]) -> &'static Weights {
+        let is_of_test = |site: u32| program.sites[site as usize].role == Role::Test;
+        let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
+        let checks: Vec<bool> =
+            histories.map(|history| history.is_check && history.panic_site.is_some_and(is_of_test)).collect();
+        let failed = checks.iter().filter(|is_check| **is_check).count();
+        if 2 * failed > checks.len() { &OF_CHECK } else { &OF_PANIC }
+    }
+}
+
 /// All evidence as one number, at most 1.
-fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals) -> f64 {
+fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, weights: &Weights) -> f64 {
     let value = evidence.value.max(BRANCH * evidence.branch);
     let parts = f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
-    let order = NEAR * evidence.near
+    // What made the value that a check found wrong belongs to that check, and is as near as its steps are few.
+    let (near, check) = match weights.is_check {
+        true => (evidence.near.max(evidence.made), evidence.check.max(evidence.made)),
+        false => (evidence.near, evidence.check),
+    };
+    let order = weights.near * near
         + OPEN * evidence.open
         + DIFFERENCE * parts
         + TEXT * evidence.text
-        + CHECK * evidence.check
-        + MADE * evidence.made;
+        + CHECK * check
+        + weights.made * evidence.made;
     let role = match role {
         Role::Own => 1.0,
         // The mistake is rarely in the test, and more rarely in a released crate.
         Role::Test => 0.3,
         Role::Dependency => 0.2,
     };
-    let rest = 1.0 - NEAR - OPEN - DIFFERENCE - TEXT - CHECK - MADE;
+    let rest = 1.0 - weights.near - OPEN - DIFFERENCE - TEXT - CHECK - weights.made;
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
     let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
     role * formats * reads * value * (rest + order)
@@ -497,7 +524,25 @@ mod tests {
             (history.open, history.returned) = (vec![3], vec![1]);
         };
         assert_eq!(first(returned), (1, 0, 1, 0.0), "though the check is open");
-        assert_eq!(first(|history| history.makers = vec![0, 1]), (0, 0, 0, 1.0));
+        let made = |history: &mut FailureHistory| history.makers = vec![Maker { site: 0, steps: 0 }];
+        assert_eq!(first(made), (0, 0, 0, 1.0));
+    }
+
+    #[test]
+    fn what_made_a_value_counts_more_if_a_check_of_a_test_failed() {
+        let first = |is_check, role| {
+            let mut program = program();
+            program.sites[11].role = role;
+            let mut tests = [test(0b1111 | 1 << 11, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), is_check, vec![11, 3]);
+            history.makers = vec![Maker { site: 0, steps: 0 }];
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check };
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!(first(true, Role::Test), 0);
+        assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
+        assert_eq!(first(false, Role::Own), 11);
     }
 
     #[test]
