@@ -22,6 +22,8 @@ pub(super) fn stops() {
     assert_eq!(report(&firmware.directory).args("stopped.bin").succeed().stdout, text);
     let places = Listing::parse(&text).places();
     assert_eq!(places.iter().filter(|place| *place == line).count(), 3, "{text}");
-    assert_eq!(places.last().map(String::as_str), Some(line), "{text}");
+    // A handler may come between the line and its trigger.
+    let last = places.iter().rfind(|place| !place.starts_with("src/event_handlers.rs:"));
+    assert_eq!(last.map(String::as_str), Some(line), "{text}");
     assert!(places[0].starts_with("src/main.rs:"), "the beginning is kept: {text}");
 }

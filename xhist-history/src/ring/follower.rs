@@ -214,8 +214,11 @@ impl RingFollower {
 
     /// `unread` are the bytes that earlier threads wrote into this ring since the last look.
     fn overtaken(&self, kept: u64, unread: u64) -> Gap {
-        // What was overwritten before the first look is not a loss.
-        let bytes = unread + self.clock.map_or(0, |_| kept.saturating_sub(self.shown.position));
+        // What was overwritten before the first look is not a loss, nor is what the prologue still has.
+        let position = self.shown.position;
+        let Range { start, end } = self.placed.header.prologue();
+        let in_prologue = end.min(kept).saturating_sub(start.max(position));
+        let bytes = unread + self.clock.map_or(0, |_| kept.saturating_sub(position) - in_prologue);
         let (entries, of) = self.read;
         // Most statements take one byte.
         let rate = if of == 0 { 1.0 } else { entries as f64 / of as f64 };
