@@ -17,8 +17,6 @@ const STEPS: u32 = 6;
 const QUESTS: usize = 64;
 /// Calls of one statement whose ends are looked for.
 const CALLS: usize = 4;
-/// Statements inside a condition that are read.
-const INSIDE: usize = 16;
 /// Lines of a statement that are read.
 const LINES: u32 = 16;
 
@@ -53,11 +51,7 @@ pub fn makers(
     // A check follows the value that it checks, in lines before it.
     let failed = history.panic_line.filter(|_| history.panic_site == Some(first) && !history.is_check);
     let failed = failed.filter(|failed| *failed != line(first)).and_then(|failed| text_of(first, failed));
-    let mut inside: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (site, of) in (0..).zip(&program.sites) {
-        of.parent.into_iter().for_each(|parent| inside.entry(parent).or_default().push(site));
-    }
-    let mut texts = Texts { program, text_of, inside, known: HashMap::new(), changes: HashMap::new() };
+    let mut texts = Texts { program, text_of, known: HashMap::new(), changes: HashMap::new() };
     let text = failed.unwrap_or_else(|| texts.of(first).to_owned());
     let mut search = MakerSearch { program, history, found: Vec::new(), quests: Vec::new() };
     search.quests.push(Quest { at, open: Some(0), steps: 0, names: names(&text) });
@@ -79,8 +73,6 @@ pub fn makers(
 struct Texts<'t> {
     program: &'t ProgramSites,
     text_of: &'t mut dyn FnMut(u32, u32) -> Option<String>,
-    /// The statements directly inside each statement.
-    inside: HashMap<u32, Vec<u32>>,
     known: HashMap<u32, String>,
     changes: HashMap<u32, Option<Change>>,
 }
@@ -105,15 +97,6 @@ impl Texts<'_> {
             self.changes.insert(site, change);
         }
         self.changes[&site].as_ref()
-    }
-
-    /// Whether a statement inside this one changes one of the names.
-    fn would_change(&mut self, site: u32, names: &HashSet<&str>) -> bool {
-        let inside = self.inside.get(&site).cloned().unwrap_or_default();
-        inside.into_iter().take(INSIDE).any(|site| {
-            let changed = self.change(site).into_iter().flat_map(|change| &change.changed);
-            changed.into_iter().any(|name| names.contains(name.as_str()))
-        })
     }
 }
 
@@ -158,8 +141,8 @@ impl MakerSearch<'_> {
         let of = self.function(at);
         // Changes of what may turn out to borrow a missing value.
         let mut others: Vec<(usize, Option<usize>, Change)> = Vec::new();
-        // The newest statement of the calls that were passed, and the statement of the function that ran next.
-        let (mut inner, mut next) = (None, self.history.order[at]);
+        // The newest statement of the calls that were passed.
+        let mut inner = None;
         for index in (at.saturating_sub(SEARCHED)..at).rev() {
             if missing.is_empty() || self.found.len() >= MOST {
                 return;
@@ -169,14 +152,7 @@ impl MakerSearch<'_> {
                 continue;
             }
             let returned = inner.take();
-            let site = self.history.order[index];
-            let after = std::mem::replace(&mut next, site);
-            // A condition that left out a change has made the value, too.
-            if !self.program.is_around(site, after) && texts.would_change(site, &missing) {
-                self.add(index, steps);
-                self.ask(Quest { at: index, open, steps: steps + 1, names: self::names(texts.of(site)) });
-            }
-            let Some(change) = texts.change(site) else { continue };
+            let Some(change) = texts.change(self.history.order[index]) else { continue };
             let names_missing = |names: &[String]| names.iter().any(|name| missing.contains(name.as_str()));
             let (is_made, is_lent) =
                 (names_missing(&change.changed), change.lends && names_missing(&change.made_of));
@@ -437,39 +413,6 @@ mod tests {
             ..FailureHistory::default()
         };
         assert_eq!(found(texts, history), [(4, 0), (3, 1), (0, 1), (2, 2)], "to return a name is no step");
-    }
-
-    #[test]
-    fn a_condition_that_left_out_a_change_is_a_maker() {
-        let map = r#"{"xhist":"map","version":3,"hash":"00000000000000ff","root":"/p","tool":"0"}
-{"file":1,"path":"src/a.rs","base":0,"first":1,"room":9}
-{"fn":1,"path":"f","at":"1:1","end":"7:2"}
-{"stmt":1,"line":1,"col":5,"end":"1:6","kind":"let","fn":"f"}
-{"stmt":1,"line":2,"col":5,"end":"4:6","kind":"if","fn":"f"}
-{"stmt":1,"line":3,"col":9,"end":"3:10","kind":"expr","fn":"f"}
-{"stmt":1,"line":5,"col":5,"end":"5:6","kind":"expr","fn":"f"}
-"#;
-        let program = ProgramSites::of(&Names::parse(map.as_bytes()));
-        let found = |order: &[u32], texts: [&str; 4]| {
-            let history = FailureHistory {
-                order: order.to_vec(),
-                open: vec![3],
-                has_panic: true,
-                is_check: true,
-                ..FailureHistory::default()
-            };
-            let text_of = &mut |site: u32, line: u32| {
-                let is_first = program.sites[site as usize].line == line;
-                Some(if is_first { texts[site as usize] } else { "}" }.to_owned())
-            };
-            let makers = makers(&program, &history, text_of);
-            makers.into_iter().map(|maker| (maker.site, maker.steps)).collect::<Vec<_>>()
-        };
-        let texts = ["let mut x = 1;", "if y > 2 {", "x = 2;", "assert_eq!(x, 2);"];
-        assert_eq!(found(&[0, 1, 3], texts), [(1, 0), (0, 0)]);
-        assert_eq!(found(&[0, 1, 2, 3], texts), [(2, 0)], "it ran");
-        let other = ["let mut x = 1;", "if y > 2 {", "z = 2;", "assert_eq!(x, 2);"];
-        assert_eq!(found(&[0, 1, 3], other), [(0, 0)], "it changes another name");
     }
 
     #[test]
