@@ -177,7 +177,7 @@ fn late_reader() {
     let reported = missing_reported(&done);
     done.check(
         missing > 0 && missing.abs_diff(reported) <= 40 + missing / 5,
-        "what the prologue has is no loss",
+        "what the prologue has is not lost",
     );
 }
 
