@@ -165,9 +165,8 @@ impl Tail {
         let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
         let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        let first =
-            stack.open_panics().first().filter(|open| open.number < last).map(|open| panics[open.number]);
-        let first = first.filter(|_| end.is_some());
+        let first = end.and_then(|end| stack.open_panics().first().filter(|open| open.number < end.number));
+        let first = first.map(|open| panics[open.number]);
         Ending { first, caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 

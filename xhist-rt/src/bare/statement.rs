@@ -167,11 +167,16 @@ impl Writer {
         self.look = look.min(ROOM - LOOK) as u8;
     }
 
-    /// Sets cursor, limit and key for a frame with `len` bytes of data.
-    pub(super) fn go_to(&mut self, page: u32, len: usize) {
+    /// Length from which the frame ends when its first statement comes again. It has `len` bytes of data.
+    fn look(&self, len: usize) -> usize {
         let last_len = usize::from(self.last_len);
         // Like the previous frame until here, or only as long as it.
-        let look = if last_len > 0 && len <= last_len { last_len } else { usize::from(self.look) };
+        if last_len > 0 && len <= last_len { last_len } else { usize::from(self.look) }
+    }
+
+    /// Sets cursor, limit and key for a frame with `len` bytes of data.
+    pub(super) fn go_to(&mut self, page: u32, len: usize) {
+        let look = self.look(len);
         let most = (len / SEGMENT + 1) * SEGMENT;
         let end = match len {
             _ if cfg!(feature = "each") => len,
@@ -208,8 +213,7 @@ impl FrameDraft {
                 self.fold();
                 None
             } else {
-                let least = usize::from(self.writer.look.max(self.writer.last_len));
-                let is_end = is_head && len >= least;
+                let is_end = is_head && len >= self.writer.look(len);
                 let added = if is_end { None } else { self.add(len, page, code, interrupt) };
                 if added.is_none() {
                     self.writer.expect(if is_head { len } else { self.writer.again.into() });
