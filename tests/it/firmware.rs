@@ -1,5 +1,6 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
+mod at_hand;
 mod cores;
 mod cost_beside;
 mod cost_defmt;
@@ -39,7 +40,12 @@ pub const CASES: &[Case] = &[
     Case::needing("on_risc_v_they_print_them_too", &[Need::FirmwareRiscV], || crash(&RISC_V, "unsafe {")),
     Case::needing("a_dump_at_any_step_of_closing_a_frame_is_right", NEEDS, || any_step(&CORTEX_M)),
     Case::needing("on_risc_v_it_is_right_too", &[Need::FirmwareRiscV], || any_step(&RISC_V)),
-    Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, any_instruction),
+    Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, at_hand::any_instruction),
+    Case::needing(
+        "each_of_twenty_thousand_dumps_of_a_chip_ends_in_the_statement_at_hand",
+        &[Need::Firmware, Need::LabWired],
+        at_hand::every_instruction,
+    ),
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
@@ -77,9 +83,6 @@ pub const CASES: &[Case] = &[
 /// Register numbers.
 const LR: u8 = 14;
 const PC: u8 = 15;
-
-/// From here on, a return address is a code: the core goes back to what it was interrupted in.
-const EXCEPTION_RETURN: u32 = 0xFFFF_FF00;
 
 /// The first address of the function whose symbol has this in it.
 fn address(firmware: &Firmware, name: &str) -> u32 {
@@ -291,92 +294,6 @@ fn risc_v() {
         is_entered_twice(&firmware, &text).then_some(())
     });
     assert_in_interrupts(&firmware, "tick", 7, "count", 3);
-}
-
-/// A statement under way: the word that it is recorded by, and where the call returns to.
-#[derive(Clone, Copy)]
-struct Begun {
-    word: u32,
-    back: u32,
-}
-
-impl Begun {
-    /// Its file id and line, from page and code, as the fast path takes them.
-    fn place(self) -> (u64, u32) {
-        let (page, code) = (self.word >> 7, self.word & 0x7F);
-        (u64::from(page >> 4), (page & 15) * 96 + code - 0x20)
-    }
-}
-
-fn any_instruction() {
-    let firmware = Firmware::sample(&CORTEX_M, "");
-    let dumps = tries("XHIST_DUMPS", 8, 200);
-    let record = address(&firmware, "record_near");
-    let ring = firmware.ring();
-    let mut machine = firmware.start(&[]);
-    let mut random = fastrand::Rng::with_seed(7);
-    machine.ask("?");
-    // The ring is laid out by the first statement.
-    machine.run_for(Duration::from_millis(50));
-    let mut completed = 0;
-    for _ in 0..dumps {
-        machine.run_for(Duration::from_millis(random.u64(1..20)));
-        machine.ask(&format!("Z0,{record:x},2"));
-        machine.ask("c");
-        machine.ask(&format!("z0,{record:x},2"));
-        let before = last_place(&firmware, &mut machine, ring);
-        let (mut open, mut done): (Vec<Begun>, Option<Begun>) = (Vec::new(), None);
-        for step in 0..=random.usize(0..300) {
-            if step > 0 {
-                machine.ask("s");
-            }
-            let pc = machine.register(PC);
-            // A handler's last statement is recorded by a jump, which returns from the exception.
-            let inner = open.iter().rposition(|begun| begun.back < EXCEPTION_RETURN);
-            if pc == record {
-                open.push(Begun { word: machine.register(0), back: machine.register(LR) & !1 });
-            } else if let Some(inner) = inner.filter(|inner| open[*inner].back == pc) {
-                done = Some(open[inner]);
-                open.truncate(inner);
-            }
-        }
-        let (pc, last) = (machine.register(PC), last_place(&firmware, &mut machine, ring));
-        let mut expected = vec![done.map_or(before, Begun::place)];
-        // Nothing shows when these are done.
-        let unseen = open.iter().rev().take_while(|begun| begun.back >= EXCEPTION_RETURN).count();
-        expected.extend(open.iter().rev().take(unseen + 1).map(|begun| begun.place()));
-        if let [.., tail, _] = &open[..]
-            && tail.back >= EXCEPTION_RETURN
-        {
-            expected.push(tail.place());
-        }
-        assert!(expected.contains(&last), "{last:?} at {pc:#x}, expected one of {expected:?}");
-        if let Some(done) = done {
-            completed += 1;
-            let table = lines_at(&firmware, done.back - 2);
-            let line = done.place().1;
-            assert!(table.contains(&format!(":{line}\n")), "{line} by the line table: {table}");
-        }
-    }
-    println!("{dumps} dumps, {completed} of them behind a statement");
-}
-
-/// File id and line of the newest statement in the ring.
-#[track_caller]
-fn last_place(firmware: &Firmware, machine: &mut Machine, (start, len): (u32, usize)) -> (u64, u32) {
-    std::fs::write(firmware.directory.join("step.bin"), machine.memory(start, len)).expect("written");
-    let text = report(&firmware.directory).args("step.bin --last 1").succeed().stdout;
-    let [last] = &Listing::parse(&text).only_statements().0[..] else { panic!("one line: {text}") };
-    (file_id(firmware, &last.path), last.line)
-}
-
-/// What the line table says of an address, with what was inlined there.
-fn lines_at(firmware: &Firmware, address: u32) -> String {
-    let mut table = Command::new("arm-none-eabi-addr2line");
-    table.args(["-i", "-e"]).arg(&firmware.elf).arg(format!("{address:#x}"));
-    let text = String::from_utf8_lossy(&table.output().expect("addr2line").stdout).into_owned();
-    // `file:12 (discriminator 3)`
-    text.lines().map(|line| format!("{}\n", line.split(' ').next().unwrap_or_default())).collect()
 }
 
 fn reset() {

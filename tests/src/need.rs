@@ -36,6 +36,8 @@ pub enum Need {
     McpClient,
     /// Python 3 with the package perfetto.
     Perfetto,
+    /// Python 3 with the package labwired, a simulator of whole chips.
+    LabWired,
     /// Chromium, node and its package puppeteer-core.
     Browser,
     /// Node, with a client of the Debug Adapter Protocol, its types and a compiler that checks them.
@@ -75,6 +77,7 @@ impl Need {
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
             Need::Perfetto => Need::perfetto().is_none().then(|| no_package("perfetto")),
             Need::McpClient => Need::mcp().is_none().then(|| no_package("mcp")),
+            Need::LabWired => Need::labwired().is_none().then(|| no_package("labwired")),
             Need::Browser => browser(),
             Need::DapClient => npm(&DAP_PACKAGES),
             Need::Editor => Need::editor().is_none().then(|| {
@@ -146,6 +149,11 @@ impl Need {
     /// A Python with the package perfetto.
     pub fn perfetto() -> Option<PathBuf> {
         python_with("import perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+    }
+
+    /// A Python with the package labwired.
+    pub fn labwired() -> Option<PathBuf> {
+        python_with("import labwired")
     }
 
     /// Headless Chromium, if it is there.

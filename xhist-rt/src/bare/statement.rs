@@ -25,6 +25,9 @@ const LOOK: usize = if ROOM / 4 < 16 { ROOM / 4 } else { 16 };
 const SEGMENT: usize = 32;
 
 /// The word of a statement for the fast path: its page, and seven bits of its code. `None` if file or line are too high.
+///
+/// Other crates can inline this and what it calls, so the result is a constant without link-time optimisation, too.
+#[inline]
 const fn near(site: Statement) -> Option<u32> {
     let page = page_of(site);
     if page < FAR { Some(page | (packed::code(site) & 0x7F) as u32) } else { None }
@@ -32,6 +35,7 @@ const fn near(site: Statement) -> Option<u32> {
 
 /// The number of a statement's page. Pages of the first 32 files need 16 bits with the code, so the word is a short constant.
 /// The higher bits of 1,024 files are above those of the interrupt.
+#[inline]
 const fn page_of(site: Statement) -> u32 {
     let (file, window) = (site.file as u32, (site.line / WINDOW) as u32);
     if file < 1024 && window < 16 {
@@ -41,6 +45,7 @@ const fn page_of(site: Statement) -> u32 {
     }
 }
 
+#[inline]
 const fn far_page_of(site: Statement) -> u32 {
     FAR | (site.file as u32) << 10 | (site.line / WINDOW) as u32
 }
@@ -81,14 +86,16 @@ pub(crate) fn newest() -> Option<(u16, u16)> {
 }
 
 /// Records a statement that is about to run. Its number is that of a call with a long word, or with a short one.
-#[inline(always)]
+///
+/// Unoptimised code calls this, so there a statement is its number and a call.
+#[inline]
 pub(crate) fn record<const IS_LONG: bool>(number: u64) {
     let width = if IS_LONG { WordWidth::Long } else { WordWidth::Short };
     record_at(StatementNumber { value: number, width }.statement());
 }
 
 /// [`record`] for a statement by file and line.
-#[inline(always)]
+#[inline]
 pub(crate) fn record_at(site: Statement) {
     match near(site) {
         Some(word) => record_near(word),
