@@ -18,7 +18,7 @@ use super::{LR, PC, address, file_id};
 const EXCEPTION_RETURN: u32 = 0xFFFF_FF00;
 
 /// The id of a file, and a line of it.
-type FileLine = (u64, u32);
+type MapPlace = (u64, u32);
 
 /// A statement under way: the word that it is recorded by, and where the call returns to.
 #[derive(Clone, Copy)]
@@ -31,7 +31,7 @@ struct Begun {
 
 impl Begun {
     /// Its place, from page and code, as the fast path takes them.
-    fn place(self) -> FileLine {
+    fn place(self) -> MapPlace {
         let (page, code) = (self.word >> 7, self.word & 0x7F);
         (u64::from(page >> 4), (page & 15) * 96 + code - 0x20)
     }
@@ -42,13 +42,13 @@ struct AtHand {
     /// The address of the fast path.
     record: u32,
     /// What the newest recorded statement may be: two if a handler came in. At first, what it is before the first instruction.
-    newest: Vec<Option<FileLine>>,
+    newest: Vec<Option<MapPlace>>,
     open: Vec<Begun>,
     done: Option<Begun>,
 }
 
 impl AtHand {
-    fn new(record: u32, before: Option<FileLine>) -> AtHand {
+    fn new(record: u32, before: Option<MapPlace>) -> AtHand {
         AtHand { record, newest: vec![before], open: Vec::new(), done: None }
     }
 
@@ -60,7 +60,7 @@ impl AtHand {
             self.open.push(Begun { word: first_argument, back: return_address & !1, is_overtaken: false });
         } else if let Some(inner) = inner.filter(|inner| self.open[*inner].back == pc) {
             // Nothing shows when these were done.
-            let unseen = self.open.drain(inner + 1..).last();
+            let unseen = self.open.drain(inner + 1..).next_back();
             let done = self.open.pop().expect("it is open");
             let is_first = !done.is_overtaken && unseen.is_none();
             let earlier = if is_first { Vec::new() } else { std::mem::take(&mut self.newest) };
@@ -72,7 +72,7 @@ impl AtHand {
     }
 
     /// What the newest statement of a dump may be now: also one that is recorded and has not returned.
-    fn may_be_newest(&self) -> Vec<Option<FileLine>> {
+    fn may_be_newest(&self) -> Vec<Option<MapPlace>> {
         let unseen = self.open.iter().rev().take_while(|begun| begun.back >= EXCEPTION_RETURN).count();
         let innermost = self.open.iter().rev().take(unseen + 1);
         let interrupted = self.open.iter().filter(|begun| !begun.is_overtaken);
@@ -169,7 +169,7 @@ pub(super) fn every_instruction() {
 }
 
 /// The place of the newest statement of the ring that is written, if it is laid out.
-fn newest_place(image: &[u8]) -> Option<FileLine> {
+fn newest_place(image: &[u8]) -> Option<MapPlace> {
     let rings = recorded(image);
     let ring = rings.iter().find(|ring| !ring.header.flags.has(Flags::EARLIER))?;
     let Statement { file, line } = *ring.whole("a dump").statements.last()?;
