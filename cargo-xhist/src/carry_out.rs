@@ -3,16 +3,15 @@
 use std::collections::BTreeSet;
 use std::fs::File;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::ExitStatus;
 
 use xhist_instrument::trigger;
 
 use crate::command::{Command, Verb};
 use crate::config;
 use crate::error::{Error, UsageError};
-use crate::exit_code::exit_code;
 use crate::firmware::FirmwareRun;
-use crate::names::{FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, WRAPPER_NAME};
+use crate::names::{FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, WRAPPER_NAME, program_file};
 use crate::notes;
 use crate::output::relay::Relay;
 use crate::plan::FoundFile;
@@ -22,13 +21,13 @@ use crate::prepare::generated;
 use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
-use crate::signals::Caught;
+use crate::system::Caught;
 use crate::workspace::{self, Workspace, bare_recorder};
 
 /// A command that was carried out.
 pub(crate) struct CarriedOut {
-    /// Cargo's exit code.
-    pub(crate) code: ExitCode,
+    /// How cargo ended.
+    pub(crate) status: ExitStatus,
     /// The directory of the run, if anything ran.
     pub(crate) run: Option<PathBuf>,
 }
@@ -90,9 +89,9 @@ fn call_cargo(
     let mut set_program = |key: &str, program: &Path| {
         cargo.arg("--config").arg(recorder::config(key, program));
     };
-    set_program("build.rustc-workspace-wrapper", &prepared.wrappers.join(WRAPPER_NAME));
+    set_program("build.rustc-workspace-wrapper", &prepared.wrappers.join(program_file(WRAPPER_NAME)));
     if !command.own.deps.is_empty() {
-        set_program("build.rustc-wrapper", &prepared.wrappers.join(OUTER_NAME));
+        set_program("build.rustc-wrapper", &prepared.wrappers.join(program_file(OUTER_NAME)));
         cargo.env_remove("RUSTC_WRAPPER");
     }
     // The variable would win over `--config`, as would the one above.
@@ -136,7 +135,7 @@ fn call_cargo(
     }
     notes::generated(command, home, &prepared.wrappers);
     let run = directory.filter(|directory| directory.is_dir());
-    Ok(Called::Ended(CarriedOut { code: exit_code(status), run }))
+    Ok(Called::Ended(CarriedOut { status, run }))
 }
 
 /// Makes the directory of the run, and sets the recorder's variables for the traced program. The user's own values stay.
@@ -200,7 +199,7 @@ fn set_runner(
     command: &Command,
     prepared: &Prepared,
 ) -> Result<(), Error> {
-    let program = prepared.wrappers.join(RUNNER_NAME);
+    let program = prepared.wrappers.join(program_file(RUNNER_NAME));
     let targets = recorder::targets(command, &prepared.kept.recorders)?;
     for target in targets.iter().filter(|target| !config::has_runner(command, target)) {
         cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
@@ -215,7 +214,7 @@ fn set_firmware_runner(
     run: Option<&Path>,
     prepared: &Prepared,
 ) -> Result<bool, Error> {
-    let program = prepared.wrappers.join(FIRMWARE_RUNNER_NAME);
+    let program = prepared.wrappers.join(program_file(FIRMWARE_RUNNER_NAME));
     let mut described = FirmwareRun { directory: run.map(Path::to_path_buf), ..FirmwareRun::default() };
     for (target, _) in prepared.kept.recorders.iter().filter(|(_, recorder)| !recorder.is_hosted()) {
         let holds = |name: &str| recorder::holds(command, target, name);

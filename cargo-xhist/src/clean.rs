@@ -11,6 +11,7 @@ use walkdir::WalkDir;
 use crate::command::clean_options::Clean;
 use crate::error::Error;
 use crate::post_run::{self, KeptRun};
+use crate::system;
 use crate::workspace;
 use xhist_instrument::shell::visible;
 
@@ -62,15 +63,23 @@ impl Clean {
         }
         let mut freed = 0;
         let mut runs = 0;
+        let mut problem = None;
         for CleanTarget { path, bytes, run } in targets {
             match &run {
                 Some(run) => run.remove(),
-                None => remove(&path).map_err(Error::file("remove", &path))?,
+                // Windows removes no program that runs. The others are removed, and the first problem is reported.
+                None => {
+                    if let Err(error) = system::remove_link(&path) {
+                        problem.get_or_insert(Error::file("remove", &path)(error));
+                    }
+                }
             }
             // What is in use since the check stays.
             if path.symlink_metadata().is_err() {
                 freed += bytes;
                 runs += usize::from(run.is_some());
+            } else if run.is_some() {
+                self.report(format_args!("{} is in use by now; what is open stays", shown(&path)));
             }
         }
         // It is empty, unless it holds files that are not ours.
@@ -82,7 +91,7 @@ impl Clean {
             shown(&home),
             size_text(freed)
         ));
-        Ok(())
+        problem.map_or(Ok(()), Err)
     }
 
     /// The target directory of the project, as cargo finds it.
@@ -168,21 +177,10 @@ fn wrapper_in_use(wrappers: &Path) -> Option<PathBuf> {
     entries.find(|wrapper| crate::keep::is_held(wrapper))
 }
 
-/// Removes a file or a directory. A link is removed, and not what it leads to.
-fn remove(path: &Path) -> std::io::Result<()> {
-    match path.symlink_metadata()?.is_dir() {
-        true => std::fs::remove_dir_all(path),
-        false => std::fs::remove_file(path),
-    }
-}
-
 /// The bytes that it takes on the disk.
 fn bytes_in(path: &Path) -> u64 {
     let files = WalkDir::new(path).into_iter().flatten().filter_map(|entry| entry.metadata().ok());
-    files
-        .filter(std::fs::Metadata::is_file)
-        .map(|meta| std::os::unix::fs::MetadataExt::blocks(&meta) * 512)
-        .sum()
+    files.filter(std::fs::Metadata::is_file).map(|meta| system::bytes_on_disk(&meta)).sum()
 }
 
 /// A path as messages show it: from here, if it is below.

@@ -32,9 +32,10 @@ pub(crate) fn tool(command: &Command, key: &str) -> Option<OsString> {
     (!tool.is_empty()).then_some(tool)
 }
 
-/// A name with a slash is relative to this directory; any other is searched in PATH.
+/// A name with a separator is relative to this directory; any other is searched in PATH.
 fn located(name: OsString, base: &Path) -> OsString {
-    if name.as_encoded_bytes().contains(&b'/') { base.join(name).into() } else { name }
+    let is_path = name.to_string_lossy().contains(std::path::is_separator);
+    if is_path { base.join(name).into() } else { name }
 }
 
 /// Whether the user sets the directory of intermediate results (`build.build-dir`).

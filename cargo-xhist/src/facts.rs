@@ -4,11 +4,12 @@
 //! edit of the same length whose time of modification is restored is noticed. Clocks of file systems tick: a file that
 //! changed just before it was looked at may change again within the same tick. Such a file is read.
 
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
+
+use crate::system;
 
 /// Longer than a tick of any file system.
 const TICK: Duration = Duration::from_secs(2);
@@ -19,7 +20,7 @@ pub(crate) struct FileStamp {
     file: [u64; 2],
     len: u64,
     modified: [i64; 2],
-    /// The time of the inode.
+    /// The time of the inode, where there is one.
     changed: [i64; 2],
 }
 
@@ -61,10 +62,10 @@ impl FileStamp {
 
     fn new(meta: &std::fs::Metadata) -> FileStamp {
         FileStamp {
-            file: [meta.dev(), meta.ino()],
+            file: system::identity(meta),
             len: meta.len(),
-            modified: [meta.mtime(), meta.mtime_nsec()],
-            changed: [meta.ctime(), meta.ctime_nsec()],
+            modified: system::modified(meta),
+            changed: system::changed(meta),
         }
     }
 

@@ -11,7 +11,6 @@
 //! All files are under `target/xhist`, except the recorder, which each user has once. The wrapper is this program under
 //! another name: it replaces a crate's root file by its shadow and adds the recorder. Cargo does everything else.
 
-#![cfg(unix)]
 #![forbid(unsafe_code)]
 
 mod again;
@@ -20,7 +19,6 @@ mod clean;
 mod command;
 mod config;
 mod error;
-mod exit_code;
 mod facts;
 mod firmware;
 mod keep;
@@ -35,7 +33,7 @@ mod recorder;
 mod run;
 mod runner;
 mod shadow;
-mod signals;
+mod system;
 mod workspace;
 mod wrapper;
 

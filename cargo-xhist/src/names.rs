@@ -1,5 +1,10 @@
 //! Names that several steps share: this program in its roles, the recorder and its packages.
 
+/// The file of a program of this name.
+pub(crate) fn program_file(name: &str) -> String {
+    format!("{name}{}", std::env::consts::EXE_SUFFIX)
+}
+
 /// The name under which this program is the wrapper for members.
 pub(crate) const WRAPPER_NAME: &str = "xhist-rustc";
 /// The name under which it is the wrapper for crates that are not members.

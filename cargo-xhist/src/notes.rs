@@ -2,17 +2,18 @@
 //! second kind is printed once.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt as _;
+use std::fs::DirEntry;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use cargo_metadata::TargetKind;
 
 use crate::command::{Command, Verb};
-use crate::names::GENERATED;
+use crate::names::{GENERATED, program_file};
 use crate::plan::{Recorder, write_if_changed};
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
+use crate::system;
 use crate::workspace::deps;
 use crate::workspace::{CrateTarget, Workspace};
 use xhist_instrument::shell::word;
@@ -111,12 +112,15 @@ pub(crate) fn how_to_run(command: &Command, workspace: &Workspace, home: &Path, 
             (ring, report)
         }
     };
-    let variable = format!("XHIST_FILE={}", word(&ring));
+    let ring = word(&ring);
     match program.map(|program| shown(&program)) {
-        Some(program) => eprintln!("xhist: to keep its history: {variable} {}", word(&program)),
+        Some(program) => {
+            let start = system::with_variable("XHIST_FILE", &ring, &word(&program));
+            eprintln!("xhist: to keep its history: {start}");
+        }
         None => {
-            let library = shown(&made);
-            eprintln!("xhist: to keep its history, start what loads {} with {variable}", word(&library));
+            let library = word(&shown(&made));
+            eprintln!("xhist: to keep its history, start what loads {library} with XHIST_FILE={ring}");
         }
     }
     eprintln!("xhist: to read it then: {report}");
@@ -151,8 +155,8 @@ fn programs(command: &Command, targets: &[CrateTarget], directories: &[PathBuf])
         of_package && named
     };
     let place = |target: &CrateTarget| match is(target, TargetKind::Bin) {
-        true => PathBuf::from(&target.name),
-        false => Path::new("examples").join(&target.name),
+        true => PathBuf::from(program_file(&target.name)),
+        false => Path::new("examples").join(program_file(&target.name)),
     };
     let places: Vec<PathBuf> = targets.iter().filter(is_wanted).map(place).collect();
     directories.iter().flat_map(|directory| places.iter().map(|place| directory.join(place))).collect()
@@ -166,13 +170,11 @@ fn tests(targets: &[CrateTarget], directory: &Path) -> Vec<PathBuf> {
         let parts = name.rsplit_once('-').filter(|(_, hash)| hash.len() == 16 && !hash.contains('.'));
         parts.is_some_and(|(name, _)| names.contains(&name.replace('-', "_")))
     };
-    entries
-        .filter(|entry| is_test(&entry.file_name().to_string_lossy()))
-        .map(|entry| entry.path())
-        .filter(|path| {
-            path.metadata().is_ok_and(|meta| meta.is_file() && meta.permissions().mode() & 0o111 != 0)
-        })
-        .collect()
+    let is_program = |entry: &DirEntry| {
+        let (file, meta) = (entry.file_name(), entry.path().metadata());
+        meta.is_ok_and(|meta| system::program_name(&file.to_string_lossy(), &meta).is_some_and(is_test))
+    };
+    entries.filter(is_program).map(|entry| entry.path()).collect()
 }
 
 /// The dynamic libraries for programs in other languages.

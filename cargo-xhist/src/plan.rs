@@ -5,15 +5,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::OsString;
 use std::fs::Metadata;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::names::{
-    DEPENDENCY_NAME, FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME,
+    DEPENDENCY_NAME, FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, UNOPTIMISED, WRAPPER_NAME, program_file,
 };
+use crate::system;
+use crate::system::place::place;
 
 const FILE_NAME: &str = "plan.json";
 
@@ -136,18 +137,18 @@ impl WrapperPlan {
         write_if_changed(&Self::file(directory), &text)?;
         [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, FIRMWARE_RUNNER_NAME]
             .iter()
-            .try_for_each(|name| link_program(&directory.join(name)))
+            .try_for_each(|name| link_program(&directory.join(program_file(name))))
     }
 
     /// The name that cargo has for a directory, given the system's: paths of files are relative to cargo's.
     pub(crate) fn named(&self, directory: PathBuf) -> PathBuf {
-        let is_root = self.root.canonicalize().is_ok_and(|root| root == directory);
+        let is_root = dunce::canonicalize(&self.root).is_ok_and(|root| root == directory);
         if is_root { self.root.clone() } else { directory }
     }
 
     /// The shadow of a file.
     pub(crate) fn shadow_of(&self, path: &Path) -> PathBuf {
-        shadow_of(&self.shadow, path)
+        place(&self.shadow, path)
     }
 }
 
@@ -169,17 +170,9 @@ pub(crate) fn link_program(name: &Path) -> Result<(), Error> {
     std::fs::rename(&draft, name).map_err(Error::file("create", name))
 }
 
-/// The file of the running program, also if it was replaced or removed since.
+/// The file of the running program.
 pub(crate) fn program() -> Result<PathBuf, Error> {
-    let named = std::env::current_exe().map_err(|error| Error::step("finding this program", error))?;
-    let running = PathBuf::from("/proc/self/exe");
-    let file = |path: &Path| path.metadata().map(|meta| (meta.dev(), meta.ino())).ok();
-    Ok(if file(&running).is_some() && file(&running) != file(&named) { running } else { named })
-}
-
-/// The place of `path` below `shadow`.
-pub(crate) fn shadow_of(shadow: &Path, path: &Path) -> PathBuf {
-    shadow.join(path.strip_prefix("/").unwrap_or(path))
+    system::running_program().map_err(|error| Error::step("finding this program", error))
 }
 
 /// Replaces a file atomically. A file that has this text already is not touched.
@@ -190,11 +183,8 @@ pub(crate) fn write_if_changed(path: &Path, text: &[u8]) -> Result<(), Error> {
     }
     let directory = path.parent().unwrap_or(Path::new("."));
     std::fs::create_dir_all(directory).map_err(Error::file("create", directory))?;
-    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o644);
-    let mut file = tempfile::Builder::new()
-        .permissions(mode)
-        .tempfile_in(directory)
-        .map_err(Error::file("write in", directory))?;
+    let mut file =
+        system::readable_files().tempfile_in(directory).map_err(Error::file("write in", directory))?;
     std::io::Write::write_all(&mut file, text).map_err(Error::file("write", path))?;
     file.persist(path).map_err(|error| Error::file("write", path)(error.error))?;
     Ok(())

@@ -8,6 +8,7 @@ use crate::again;
 use crate::carry_out::carry_out;
 use crate::command::{COMMANDS, Command, Parsed, help};
 use crate::error::Error;
+use crate::system::exit_code;
 
 /// Runs `cargo xhist` with these arguments. Returns cargo's exit code, or that of the report.
 pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
@@ -23,7 +24,7 @@ pub(crate) fn run(args: &[OsString]) -> Result<ExitCode, Error> {
             return Ok(print(concat!("cargo-xhist ", env!("CARGO_PKG_VERSION"), "\n")));
         }
     };
-    carry_out(&command).map(|done| done.code)
+    carry_out(&command).map(|done| exit_code(done.status))
 }
 
 /// Prints a text on stdout. A reader that closes the pipe early is not an error.

@@ -6,16 +6,13 @@
 use std::ffi::OsString;
 use std::fs::OpenOptions;
 use std::io::{self, Write as _};
-use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
-use std::sync::Arc;
 
-use crate::exit_code::exit_code;
 use crate::names::{RUNNER_NAME, SPECTRA};
 use crate::post_run;
+use crate::system;
 use qs_core::ring::process_start::ProcessStart;
-use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 
 /// Runs one test. `args`: the runner's path, the test program, its arguments.
 pub(crate) fn main(args: &[OsString]) -> ExitCode {
@@ -34,9 +31,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         command.env("XHIST_FILE", own.join(name));
     }
     // Signals are for the test; this process ends the same way below.
-    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
-        let _ = signal_hook::flag::register(signal, Arc::default());
-    }
+    system::leave_signals();
     let (pid, status) = match run_to_end(&mut command) {
         Ok(ended) => ended,
         Err(error) => {
@@ -58,11 +53,8 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
                 .write(&own);
         }
     }
-    if let Some(signal) = status.signal() {
-        // Nextest must see how the test ended.
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-    }
-    exit_code(status)
+    // Nextest must see how the test ended.
+    system::end_as(status)
 }
 
 /// Runs the test to its end.

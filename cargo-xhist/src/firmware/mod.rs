@@ -11,23 +11,20 @@ mod target_memory;
 use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::io;
-use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitCode, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use qs_core::ring::{self, Item, Reader};
 use serde::{Deserialize, Serialize};
-use signal_hook::consts::SIGQUIT;
 use xhist_history::typed;
 
 use self::kinds::kind::{ReadCommand, Reading, RunnerKind};
 use self::ring_place::{OVERWRITTEN, RingBytes, RingPlace, RingProblem};
 use crate::command::COMMANDS;
-use crate::exit_code::exit_code;
 use crate::names::FIRMWARE_RUNNER_NAME;
 use crate::post_run::{RunnerRecord, signal_of};
-use crate::signals::Caught;
+use crate::system::{self, Caught};
 
 /// A debugger that reads a few kilobytes is done long before.
 const LONGEST_READ: Duration = Duration::from_secs(60);
@@ -99,7 +96,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let kind = kinds::kind_of(&call.runner);
     let program = call.runner[0].display();
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
-    let _ = signal_hook::flag::register(SIGQUIT, std::sync::Arc::default());
+    system::leave_quit();
     let caught = Caught::start();
     let mut command = Command::new(&call.runner[0]);
     let spawned = command.args(&call.runner[1..]).args(&call.firmware).env_remove(VARIABLE).spawn();
@@ -136,11 +133,8 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             eprintln!("\nxhist: {problem}; how to read the history: {dump}");
         }
     }
-    if let Some(signal) = status.signal() {
-        // Cargo must see how the runner ended.
-        let _ = signal_hook::low_level::emulate_default_handler(signal);
-    }
-    exit_code(status)
+    // Cargo must see how the runner ended.
+    system::end_as(status)
 }
 
 /// Waits for the runner, and reads the ring at its last moment where memory ends with it.
@@ -242,7 +236,7 @@ fn keep(memory: &[u8], call: &Call, status: ExitStatus, asked: Option<i32>) {
     if let Err(error) = written {
         eprintln!("\nxhist: the history cannot be written to {}: {error}", file.display());
     } else if call.directory.is_some() {
-        let asked = asked.and_then(signal_hook::low_level::signal_name).map(String::from);
+        let asked = asked.and_then(system::signal_name).map(String::from);
         let (exit, signal) = (status.code(), signal_of(status));
         RunnerRecord { pid: Some(pid), exit, signal, asked, ..RunnerRecord::default() }.write(directory);
     }

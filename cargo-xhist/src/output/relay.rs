@@ -3,22 +3,16 @@
 //! A stream that is a terminal stays one: the child writes to a pseudoterminal of the same size. If both streams have the same
 //! destination they share one channel, so the order of their bytes is kept.
 
-use std::fs::{File, OpenOptions};
-use std::io::{ErrorKind, IsTerminal as _, Read as _, Write as _};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::{MetadataExt as _, OpenOptionsExt as _};
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use rustix::event::{PollFd, PollFlags, poll};
-use rustix::fs::OFlags;
-use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-use rustix::termios::{OptionalActions, tcgetattr, tcgetwinsize, tcsetattr, tcsetwinsize};
-
 use crate::output::results::{Parser, Results};
+use crate::system::{self, Inner, Outer};
 
 /// A process that outlives cargo may hold a channel open: after this time without a byte, reading ends.
 const SILENCE: Duration = Duration::from_millis(300);
@@ -34,8 +28,8 @@ pub(crate) struct Relay {
 /// One channel: the child writes to `inner`; `outer` is read and passed on to `to`.
 struct Channel {
     outer: File,
-    inner: OwnedFd,
-    to: File,
+    inner: Inner,
+    to: Outer,
 }
 
 impl Relay {
@@ -43,21 +37,19 @@ impl Relay {
     /// cargo prints directly.
     pub(crate) fn of(cargo: &mut Command, is_silent: bool) -> Option<Relay> {
         if is_silent {
-            let nowhere = OpenOptions::new().write(true).open("/dev/null").ok()?;
-            let channel = Channel::to(nowhere.as_fd())?;
+            let channel = Channel::to(system::nowhere()?)?;
             cargo.stdout(Stdio::from(channel.inner.try_clone().ok()?));
             cargo.stderr(Stdio::from(channel.inner.try_clone().ok()?));
             return Some(Relay::start(vec![channel]));
         }
-        let (stdout, stderr) = (std::io::stdout(), std::io::stderr());
-        let same = is_same(stdout.as_fd(), stderr.as_fd());
-        let first = Channel::to(stdout.as_fd())?;
+        let (stdout, stderr, same) = system::own_streams()?;
+        let first = Channel::to(stdout)?;
         let (first_end, shared) = (first.inner.try_clone().ok()?, first.inner.try_clone().ok()?);
         let mut channels = vec![first];
         if same {
             cargo.stderr(Stdio::from(shared));
         } else {
-            let second = Channel::to(stderr.as_fd())?;
+            let second = Channel::to(stderr)?;
             cargo.stderr(Stdio::from(second.inner.try_clone().ok()?));
             channels.push(second);
         }
@@ -98,28 +90,9 @@ impl Relay {
 }
 
 impl Channel {
-    fn to(stream: BorrowedFd<'_>) -> Option<Channel> {
-        let to = File::from(stream.try_clone_to_owned().ok()?);
-        if !to.is_terminal() {
-            let (outer, inner) = std::io::pipe().ok()?;
-            return Some(Channel { outer: File::from(OwnedFd::from(outer)), inner: inner.into(), to });
-        }
-        let outer = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).ok()?;
-        rustix::io::fcntl_setfd(&outer, rustix::io::FdFlags::CLOEXEC).ok()?;
-        grantpt(&outer).ok()?;
-        unlockpt(&outer).ok()?;
-        let name = ptsname(&outer, Vec::new()).ok()?;
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).custom_flags(OFlags::NOCTTY.bits().cast_signed());
-        let inner = options.open(name.to_str().ok()?).ok()?;
-        // The outer terminal translates line ends.
-        let mut modes = tcgetattr(&inner).ok()?;
-        modes.make_raw();
-        tcsetattr(&inner, OptionalActions::Now, &modes).ok()?;
-        if let Ok(size) = tcgetwinsize(&to) {
-            let _ = tcsetwinsize(&outer, size);
-        }
-        Some(Channel { outer: File::from(outer), inner: inner.into(), to })
+    fn to(to: Outer) -> Option<Channel> {
+        let (outer, inner) = system::channel(&to)?;
+        Some(Channel { outer, inner, to })
     }
 
     fn start(self, relay: &Relay, ended: Sender<()>) {
@@ -144,7 +117,7 @@ impl Channel {
                         parser.take(&buffer[..len], &mut results);
                     }
                 }
-                follow_size(&to, &outer);
+                system::follow_size(&to, &outer);
             }
             // A process that writes later gets an error, as without the relay.
             drop(outer);
@@ -154,35 +127,15 @@ impl Channel {
 }
 
 /// Writes all bytes; false if the reader is gone.
-fn write(to: &mut File, mut bytes: &[u8]) -> bool {
+fn write(to: &mut Outer, mut bytes: &[u8]) -> bool {
     while !bytes.is_empty() {
         match to.write(bytes) {
             Ok(0) => return false,
             Ok(len) => bytes = &bytes[len..],
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            // Another process that shares the stream made it non-blocking.
-            Err(error) if error.kind() == ErrorKind::WouldBlock => {
-                let _ = poll(&mut [PollFd::new(to, PollFlags::OUT)], None);
-            }
+            Err(error) if error.kind() == ErrorKind::WouldBlock => system::wait_for_room(to),
             Err(_) => return false,
         }
     }
     true
-}
-
-/// Copies the size of the terminal, which may change.
-fn follow_size(terminal: &File, inner: &File) {
-    if let (Ok(size), Ok(known)) = (tcgetwinsize(terminal), tcgetwinsize(inner))
-        && (size.ws_row, size.ws_col) != (known.ws_row, known.ws_col)
-    {
-        let _ = tcsetwinsize(inner, size);
-    }
-}
-
-fn is_same(one: BorrowedFd<'_>, other: BorrowedFd<'_>) -> bool {
-    let identity = |stream: BorrowedFd<'_>| {
-        let meta = File::from(stream.try_clone_to_owned().ok()?).metadata().ok()?;
-        Some((meta.dev(), meta.ino(), meta.rdev()))
-    };
-    identity(one).is_some_and(|one| identity(other) == Some(one))
 }

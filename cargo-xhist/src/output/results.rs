@@ -7,6 +7,8 @@ use std::collections::BTreeMap;
 
 use xhist_history::runs::record::TestOutcome;
 
+use crate::system::is_exception;
+
 /// The longest line that is read, in bytes. Longer ones are skipped.
 const LONGEST: usize = 64 * 1024;
 /// Most results of one kind that are kept.
@@ -171,24 +173,29 @@ fn panicked(line: &str) -> Option<(&str, u32)> {
     Some((name, rest.split_once(") panicked at ")?.0.parse().ok()?))
 }
 
-/// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo prints it.
+/// ``process didn't exit successfully: `/path/name args` (signal: 6, SIGABRT: process abort signal)``, as cargo prints it; on
+/// Windows `(exit code: 0xc0000005, STATUS_ACCESS_VIOLATION)`.
 fn killed(line: &str) -> Option<(String, String)> {
     let rest = line.trim_start().strip_prefix("process didn't exit successfully: `")?;
-    let (command, status) = rest.rsplit_once("` (signal: ")?;
-    let signal = status.split([',', ':', ' ', ')']).find(|word| word.starts_with("SIG"))?;
+    let (command, status) = rest.rsplit_once("` (signal: ").or(rest.rsplit_once("` (exit code: "))?;
+    let is_name = |word: &&str| word.starts_with("SIG") || is_exception(word);
+    let signal = status.split([',', ':', ' ', ')']).find(is_name)?;
     Some((program_name(command).to_owned(), signal.to_owned()))
 }
 
 /// The file name of the program in a command. Its path may contain blanks, and its arguments slashes, so the hash decides
 /// that cargo appends to the names of test programs.
 fn program_name(command: &str) -> &str {
-    let first_word = |text| str::split(text, ' ').next().unwrap_or(text);
+    let first_word = |text| {
+        let word = str::split(text, ' ').next().unwrap_or(text);
+        word.strip_suffix(".exe").unwrap_or(word)
+    };
     let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_hash = |name: &&str| name.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash));
-    let mut names = command.rsplit('/').map(first_word);
+    let mut names = command.rsplit(['/', '\\']).map(first_word);
     names.find(has_hash).unwrap_or_else(|| {
         let path = command.split(" -").next().unwrap_or(command);
-        first_word(path.rsplit('/').next().unwrap_or(path))
+        first_word(path.rsplit(['/', '\\']).next().unwrap_or(path))
     })
 }
 
@@ -295,6 +302,18 @@ mod tests {
         );
         let killed = [("many-0f1e", "SIGABRT"), ("b-0123456789abcdef", "SIGSEGV")];
         assert_eq!(results.killed, killed.map(|(name, signal)| (name.to_owned(), signal.to_owned())));
+    }
+
+    #[test]
+    fn cargo_names_the_exception_that_ended_a_program_of_windows() {
+        let results = read(
+            "process didn't exit successfully: `C:\\my w\\deps\\a_b-0123456789abcdef.exe src\\lib.rs` (exit code: 0xc0000005, STATUS_ACCESS_VIOLATION)\r\n\
+             process didn't exit successfully: `C:\\w\\a.exe` (exit code: 0xc0000409, STATUS_STACK_BUFFER_OVERRUN)\n\
+             process didn't exit successfully: `C:\\w\\a.exe` (exit code: 101)\n",
+        );
+        let killed =
+            [("a_b-0123456789abcdef", "STATUS_ACCESS_VIOLATION"), ("a", "STATUS_STACK_BUFFER_OVERRUN")];
+        assert_eq!(results.killed, killed.map(|(name, how)| (name.to_owned(), how.to_owned())));
     }
 
     #[test]

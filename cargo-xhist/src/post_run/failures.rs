@@ -9,6 +9,7 @@ use super::outcome::{RunnerRecord, shown_signal, signal_name, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
 use crate::output::results::{Failed, Results};
+use crate::system;
 use xhist_history::runs::record::{
     CrashRecord, TestOutcome, TestRecord, is_documentation, is_documentation_program, is_thread_of,
 };
@@ -307,9 +308,10 @@ impl<'a> Find<'a, '_> {
         (bad, (all > failed.len()).then_some(all))
     }
 
-    /// Whether a process is the program that replaced cargo.
+    /// Whether a process is the program that replaced cargo, or the only one that cargo ran.
     fn is_own(&self, process: &Process) -> bool {
-        self.run.kind == RunKind::Program && process.pid == self.ended.pid
+        let is_only = !system::RUN_REPLACES_CARGO && self.processes.len() == 1;
+        self.run.kind == RunKind::Program && (is_only || process.pid == self.ended.pid)
     }
 
     /// How a process ended: as its rings show, unless the system reports a signal. A panic can end a process by a signal.

@@ -22,6 +22,7 @@ use xhist_report::cli::after_run::print_document;
 use self::failures::Failures;
 use self::retention::{Lost, Watch};
 use self::rings::{Process, is_ring_file};
+use crate::{keep, system};
 
 pub(super) use self::outcome::{RunnerRecord, signal_of};
 pub(super) use self::retention::{KeptRun, Limit, kept_runs};
@@ -31,6 +32,8 @@ pub(super) use self::run::{Ended, Run, RunKind};
 pub(super) struct Running {
     run: Run,
     watch: Option<Watch>,
+    /// Marks the directory as in use, where a process is not known by its id.
+    mark: Option<std::fs::File>,
     /// What was removed so far to stay within the limits.
     lost: Lost,
 }
@@ -46,7 +49,9 @@ impl Run {
         self.started_ms = outcome::now_ms();
         let lost = retention::prune(self.runs(), self.limit, None);
         let watch = self.chosen_file.is_none().then(|| Watch::start(self.directory.clone(), self.limit));
-        Running { watch, lost, run: self }
+        let is_marked = self.chosen_file.is_none() && !system::KNOWS_PROCESSES;
+        let mark = is_marked.then(|| keep::hold(&self.directory)).flatten();
+        Running { watch, mark, lost, run: self }
     }
 
     /// Whether something is to be explained. Firmware has no end of its own, so a signal that stops it is one.
@@ -106,7 +111,8 @@ impl Running {
 
     /// Reports what failed, records how the run ended, and removes what is not to be kept.
     pub(super) fn finish(self, ended: &Ended) {
-        let Running { run, watch, lost } = self;
+        let Running { run, watch, mark, lost } = self;
+        drop(mark);
         let has_failed = run.has_failed(ended);
         let lost = watch.map_or(lost, |watch| lost.and(watch.finish()));
         let files = run.files();

@@ -7,6 +7,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use serde::{Deserialize, Serialize};
 
 use crate::plan::write_if_changed;
+use crate::system;
 
 /// The file in the directory of a test that the runner ran.
 pub(crate) const TEST_FILE: &str = "test.json";
@@ -53,20 +54,22 @@ pub(super) fn now_ms() -> u64 {
     u64::try_from(now.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// The name of the signal that ended it.
+/// The name of the signal that ended it, or of the exception of Windows.
 pub(crate) fn signal_of(status: ExitStatus) -> Option<String> {
-    use std::os::unix::process::ExitStatusExt as _;
-    status.signal().map(signal_name)
+    system::cause_of_death(status)
 }
 
 pub(super) fn signal_name(number: i32) -> String {
-    signal_hook::low_level::signal_name(number).map_or_else(|| format!("signal {number}"), String::from)
+    system::signal_name(number).map_or_else(|| format!("signal {number}"), String::from)
 }
 
-/// `SIGSEGV (signal 11)`.
+/// `SIGSEGV (signal 11)`, `STATUS_ACCESS_VIOLATION (0xC0000005)`.
 pub(super) fn shown_signal(name: &str) -> String {
-    let number = (1..=64).find(|number| signal_hook::low_level::signal_name(*number) == Some(name));
-    number.map_or_else(|| name.to_owned(), |number| format!("{name} (signal {number})"))
+    match (system::exception_code(name), system::signal_number(name)) {
+        (Some(code), _) => format!("{name} ({code:#010X})"),
+        (None, Some(number)) => format!("{name} (signal {number})"),
+        (None, None) => name.to_owned(),
+    }
 }
 
 #[cfg(test)]
@@ -78,5 +81,6 @@ mod tests {
         assert_eq!(shown_signal(&signal_name(11)), "SIGSEGV (signal 11)");
         assert_eq!(shown_signal(&signal_name(6)), "SIGABRT (signal 6)");
         assert_eq!(shown_signal(&signal_name(40)), "signal 40");
+        assert_eq!(shown_signal("STATUS_ACCESS_VIOLATION"), "STATUS_ACCESS_VIOLATION (0xC0000005)");
     }
 }

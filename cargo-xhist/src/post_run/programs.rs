@@ -1,10 +1,12 @@
 //! The files of the programs of a run, in which a report finds what values are.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::PermissionsExt as _;
+use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 
 use walkdir::WalkDir;
+
+use crate::system;
 
 /// How deep below the build directory cargo puts programs: target, profile, `deps` or `examples`, and the file.
 const DEPTH: usize = 4;
@@ -18,12 +20,14 @@ pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, Pat
     let entries = entries.filter_entry(|entry| {
         entry.depth() == 0 || !entry.file_type().is_dir() || entry.file_name().to_str().is_some_and(is_wanted)
     });
+    let may_be = |file: &str| names.contains(file.strip_suffix(EXE_SUFFIX).unwrap_or(file));
     for entry in entries.flatten().filter(|entry| entry.file_type().is_file()) {
-        let Some(name) = entry.file_name().to_str().filter(|name| names.contains(name)) else { continue };
+        let Some(file) = entry.file_name().to_str().filter(|file| may_be(file)) else { continue };
         let Ok(meta) = entry.metadata() else { continue };
-        let Some(modified) = meta.modified().ok().filter(|_| meta.permissions().mode() & 0o111 != 0) else {
+        let Some(name) = system::program_name(file, &meta).filter(|name| names.contains(name)) else {
             continue;
         };
+        let Ok(modified) = meta.modified() else { continue };
         let newest = found.entry(name.to_owned()).or_insert_with(|| (modified, entry.path().to_path_buf()));
         if newest.0 < modified {
             *newest = (modified, entry.path().to_path_buf());
@@ -34,6 +38,8 @@ pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, Pat
 
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::PermissionsExt as _;
+
     use super::*;
 
     #[test]

@@ -61,9 +61,9 @@ pub(super) fn exited<'p>(ended: &Ended, processes: &'p [Process]) -> Option<&'p 
 
 /// The program returned an exit code of its own: a short listing. Returns its ring file.
 pub(super) fn print_exit(run: &Run, ended: &Ended, processes: &[Process]) -> Vec<PathBuf> {
-    let how = match (ended.status.code(), signal_of(ended.status)) {
-        (Some(code), _) => format!("exit code {code}"),
-        (None, Some(signal)) => format!("ended by {}", shown_signal(&signal)),
+    let how = match (signal_of(ended.status), ended.status.code()) {
+        (Some(signal), _) => format!("ended by {}", shown_signal(&signal)),
+        (None, Some(code)) => format!("exit code {code}"),
         (None, None) => "it failed".to_owned(),
     };
     match (exited(ended, processes), &run.chosen_file) {

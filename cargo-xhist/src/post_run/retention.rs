@@ -3,8 +3,7 @@
 //! A file that a process has its rings in is never removed: the recorder locks it.
 
 use std::collections::HashMap;
-use std::fs::{Metadata, TryLockError};
-use std::os::unix::fs::MetadataExt as _;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
@@ -14,7 +13,9 @@ use walkdir::WalkDir;
 
 use super::rings::{self, End, Process};
 use crate::error::{Error, UsageError};
+use crate::keep;
 use crate::names::SPECTRA;
+use crate::system;
 use xhist_history::runs::record::{FILE, RunRecord};
 
 /// The variable that sets the most bytes of all runs.
@@ -209,8 +210,11 @@ fn directories(runs: &Path, own: Option<&Path>) -> Vec<RunDirectory> {
             let (_, pid): (u64, u32) = (started.parse().ok()?, pid.parse().ok()?);
             let path = entry.path();
             let outcome = RunRecord::read(&path).ok();
-            let is_running =
-                outcome.is_none() && xhist_history::source::is_running(pid) || own == Some(&path);
+            let runs = || match system::KNOWS_PROCESSES {
+                true => xhist_history::source::is_running(pid),
+                false => keep::is_held(&path),
+            };
+            let is_running = outcome.is_none() && runs() || own == Some(&path);
             let failed = outcome.is_none_or(|outcome| outcome.failed);
             Some(RunDirectory { bytes: bytes_in(&path), path, failed, is_running })
         })
@@ -229,14 +233,18 @@ fn regular_files(directory: &Path) -> impl Iterator<Item = (PathBuf, Metadata)> 
 
 /// The bytes that it takes on the disk.
 fn bytes_in(directory: &Path) -> u64 {
-    regular_files(directory).map(|(_, meta)| meta.blocks() * 512).sum()
+    regular_files(directory).map(|(_, meta)| system::bytes_on_disk(&meta)).sum()
 }
 
 /// Ring files of a run, oldest first.
 fn ring_files(directory: &Path) -> Vec<RingFile> {
     let mut files: Vec<RingFile> = regular_files(directory)
         .filter(|(path, _)| rings::is_ring_file(path))
-        .map(|(path, meta)| RingFile { path, bytes: meta.blocks() * 512, modified: meta.modified().ok() })
+        .map(|(path, meta)| RingFile {
+            path,
+            bytes: system::bytes_on_disk(&meta),
+            modified: meta.modified().ok(),
+        })
         .collect();
     files.sort_by_key(|file| file.modified);
     files
@@ -260,10 +268,9 @@ fn remove(file: &RingFile) -> u64 {
 
 /// Whether no process uses a ring file. If so, it is locked while `open` is there.
 fn is_free(file: &RingFile, open: &std::fs::File) -> bool {
-    match open.try_lock() {
-        Ok(()) => true,
-        Err(TryLockError::WouldBlock) => false,
-        Err(TryLockError::Error(_)) => fate(&file.path).is_some(),
+    match system::hold_ring(&file.path, open) {
+        Some(is_used) => !is_used,
+        None => fate(&file.path).is_some(),
     }
 }
 

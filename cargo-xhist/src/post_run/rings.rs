@@ -2,14 +2,14 @@
 //!
 //! Memory does not depend on the size of a file. A path is only read when it leads to a regular file.
 
-use std::fs::{File, OpenOptions, TryLockError};
+use std::fs::File;
 use std::io;
-use std::os::unix::fs::{FileExt as _, MetadataExt as _, OpenOptionsExt as _};
 use std::path::{Path, PathBuf};
 
 use qs_core::record::Statement;
 use qs_core::ring::{HOSTED_HEADER_LEN, Header, Item, MAGIC, Reader, Status};
-use rustix::fs::{OFlags, SeekFrom, seek};
+
+use crate::system;
 
 /// The recorder places each ring at a multiple of the page size, which is a multiple of this.
 const PAGE: u64 = 4096;
@@ -53,9 +53,7 @@ pub(super) struct Ring {
 
 /// Opens a path if it leads to a regular file. Does not block, even on a FIFO.
 pub(super) fn open(path: &Path, follow_links: bool) -> io::Result<File> {
-    let links = if follow_links { OFlags::empty() } else { OFlags::NOFOLLOW };
-    let flags = (OFlags::NONBLOCK | OFlags::NOCTTY | links).bits().cast_signed();
-    let file = OpenOptions::new().read(true).custom_flags(flags).open(path)?;
+    let file = system::open(path, follow_links)?;
     if !file.metadata()?.is_file() {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "not a regular file"));
     }
@@ -63,28 +61,20 @@ pub(super) fn open(path: &Path, follow_links: bool) -> io::Result<File> {
 }
 
 /// Whether a process has its rings in this file. The recorder locks it.
-pub(super) fn is_in_use(file: &File, pid: u32) -> bool {
-    match file.try_lock_shared() {
-        Ok(()) => {
-            let _ = file.unlock();
-            false
-        }
-        Err(TryLockError::WouldBlock) => true,
-        // A file system without locks.
-        Err(TryLockError::Error(_)) => xhist_history::source::is_running(pid),
-    }
+fn is_in_use(path: &Path, file: &File, pid: u32) -> bool {
+    system::is_ring_used(path, file).unwrap_or_else(|| xhist_history::source::is_running(pid))
 }
 
 impl Process {
     /// Reads the headers. `None` if all rings are empty.
     pub(super) fn read(path: &Path, follow_links: bool) -> Option<Process> {
         let file = open(path, follow_links).ok()?;
-        let mut rings = find(&file, file.metadata().ok()?.size());
+        let mut rings = find(&file, file.metadata().ok()?.len());
         // What handlers recorded is part of their thread's history, which xhist-report prints as one.
         rings.retain(|ring| ring.header.words.parent.is_none() && !ring.is_empty(&file));
         let pid = rings.first()?.header.pid;
         let has = |status: Status| rings.iter().any(|ring| ring.header.status == status);
-        let end = match is_in_use(&file, pid) {
+        let end = match is_in_use(path, &file, pid) {
             _ if has(Status::Killed) => End::Died,
             false if has(Status::Live) => End::Died,
             true => End::Running,
@@ -134,7 +124,7 @@ fn find(file: &File, len: u64) -> Vec<Ring> {
             continue;
         }
         // A page that a program wrote by its mapping may count as a hole, but rings follow each other.
-        let Some(data) = next_data(file, at + PAGE) else { break };
+        let Some(data) = system::next_data(file, at + PAGE) else { break };
         chunk.resize(CHUNK, 0);
         at = data / PAGE * PAGE;
         let Ok(read) = read_at(file, &mut chunk, at) else { break };
@@ -154,21 +144,11 @@ fn header_at(file: &File, at: u64) -> Option<Header> {
     Header::parse(&bytes[..read]).ok()
 }
 
-/// The next offset that is no hole.
-fn next_data(file: &File, from: u64) -> Option<u64> {
-    match seek(file, SeekFrom::Data(from)) {
-        Ok(offset) => Some(offset.max(from)),
-        Err(rustix::io::Errno::NXIO) => None,
-        // A file system that does not know of holes.
-        Err(_) => Some(from),
-    }
-}
-
 /// As much as there is.
 fn read_at(file: &File, bytes: &mut [u8], at: u64) -> io::Result<usize> {
     let mut read = 0;
     while read < bytes.len() {
-        match file.read_at(&mut bytes[read..], at + read as u64) {
+        match system::read_at(file, &mut bytes[read..], at + read as u64) {
             Ok(0) => break,
             Ok(len) => read += len,
             Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -262,8 +242,8 @@ mod tests {
     fn a_file_that_a_process_locks_is_in_use() {
         let file = tempfile::NamedTempFile::new().expect("a file");
         let other = File::open(file.path()).expect("the same");
-        assert!(!is_in_use(file.as_file(), 0));
+        assert!(!is_in_use(file.path(), file.as_file(), 0));
         other.lock().expect("a lock");
-        assert!(is_in_use(file.as_file(), 0));
+        assert!(is_in_use(file.path(), file.as_file(), 0));
     }
 }

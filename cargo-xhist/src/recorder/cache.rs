@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use crate::error::Error;
 use crate::keep;
 use crate::plan::{Recorder, write_if_changed};
+use crate::system;
 
 /// The largest number of cached recorders: about 12 MB each. Firmware has one for each set of features and target.
 const MAX_RECORDERS: usize = 24;
@@ -22,7 +23,7 @@ const ENTRY_FILE: &str = "entry.json";
 pub(crate) struct Cache {
     directory: PathBuf,
     /// The user and root, who may have built what is linked into the user's programs. `None`: a directory of the project,
-    /// which the user trusts as much as its sources.
+    /// which the user trusts as much as its sources, or a system that does not say whom a file belongs to.
     builders: Option<[u32; 2]>,
 }
 
@@ -50,7 +51,7 @@ struct Stamp {
 impl Cache {
     /// The caches to search, in this order: the user's, and this directory of the project.
     pub(crate) fn all(in_project: PathBuf) -> Vec<Cache> {
-        let builders = Some([rustix::process::geteuid().as_raw(), 0]);
+        let builders = system::user().map(|user| [user, 0]);
         let users = xhist_history::source::user_cache().map(|directory| Cache { directory, builders });
         users.into_iter().chain([Cache { directory: in_project, builders: None }]).collect()
     }
@@ -67,8 +68,7 @@ impl Cache {
 
     /// Whether none but the user and root can have put this there.
     fn trusts(&self, path: &Path) -> bool {
-        use std::os::unix::fs::MetadataExt as _;
-        let owner = path.metadata().map(|meta| meta.uid());
+        let owner = path.metadata().map(|meta| system::owner(&meta));
         self.builders.is_none_or(|builders| owner.is_ok_and(|owner| builders.contains(&owner)))
     }
 

@@ -9,6 +9,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::error::Error;
 use crate::facts::FileStamp;
+use crate::names::program_file;
 use crate::plan::write_if_changed;
 
 const FILE: &str = "compiler";
@@ -80,22 +81,29 @@ fn cannot_run(error: std::io::Error) -> Error {
 /// Everything that decides which compiler answers to this name; `None` if that is not known.
 fn program(rustc: &OsStr, variable: impl Fn(&str) -> Option<OsString>) -> Option<String> {
     let path = if Path::new(rustc).components().count() > 1 {
-        PathBuf::from(rustc)
+        existing(PathBuf::from(rustc))?
     } else {
         let directories = variable("PATH")?;
-        std::env::split_paths(&directories).map(|path| path.join(rustc)).find(|path| path.is_file())?
+        std::env::split_paths(&directories).map(|path| path.join(rustc)).find_map(existing)?
     };
     let stamp = FileStamp::of(&path)?;
     let chosen = match (variable("RUSTUP_HOME"), variable("RUSTUP_TOOLCHAIN")) {
         (Some(home), Some(toolchain)) => {
-            let real = Path::new(&home).join("toolchains").join(toolchain).join("bin/rustc");
+            let real =
+                Path::new(&home).join("toolchains").join(toolchain).join("bin").join(program_file("rustc"));
             Some((FileStamp::of(&real)?, real))
         }
         // Rustup looks for the toolchain in files and settings of its own.
-        _ if path.with_file_name("rustup").exists() => return None,
+        _ if path.with_file_name(program_file("rustup")).exists() => return None,
         _ => None,
     };
     Some(format!("{path:?} {stamp:?} {chosen:?}"))
+}
+
+/// The file of a program, whose name may lack what the system appends.
+fn existing(path: PathBuf) -> Option<PathBuf> {
+    let whole = path.with_file_name(program_file(&path.file_name()?.to_string_lossy()));
+    [path, whole].into_iter().find(|path| path.is_file())
 }
 
 #[cfg(test)]

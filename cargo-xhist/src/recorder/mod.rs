@@ -9,7 +9,6 @@ pub(crate) mod sources;
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, Output, Stdio};
 
@@ -19,9 +18,10 @@ use self::cache::{Cache, Kept};
 use self::compiler::{Compiler, output};
 use crate::command;
 use crate::error::{Error, UsageError};
-use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED};
+use crate::names::{COMPILER_NAME, PROFILE, UNOPTIMISED, program_file};
 use crate::plan::{Recorder, RecorderSource, write_if_changed};
 use crate::progress::Progress;
+use crate::system;
 use crate::workspace::BareRecorder;
 
 /// The recorder's library and those that it is made of; each depends on earlier ones only.
@@ -112,7 +112,7 @@ struct Features<'a> {
 fn key(command: &command::Command, features: &Features<'_>, home: &Path) -> Result<String, Error> {
     let Compiler { identity, sysroot } = Compiler::get(&rustc(command), home)?;
     // Two builds of a compiler may have the same version.
-    let program = sysroot.join("bin/rustc").metadata();
+    let program = sysroot.join("bin").join(program_file("rustc")).metadata();
     let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
     let deciding = crate::config::deciding(command, sources::VARIABLES);
     // `deciding` includes `--config`.
@@ -176,7 +176,7 @@ fn run(
     }
     cargo.args(command.build_args());
     build_in(&mut cargo, command, target_dir)?;
-    let compiler = target_dir.join(COMPILER_NAME);
+    let compiler = target_dir.join(program_file(COMPILER_NAME));
     crate::plan::link_program(&compiler)?;
     cargo.arg("--config").arg(config("build.rustc-wrapper", &compiler));
     // The user's wrappers are for the user's crates only.
@@ -211,7 +211,7 @@ pub(crate) fn compile(args: &[OsString]) -> ExitCode {
     if !asks && !args.contains(&lints[0]) {
         kept.extend(&lints);
     }
-    let error = Command::new(rustc).args(kept).exec();
+    let error = system::become_program(Command::new(rustc).args(kept));
     eprintln!("error: cannot run {}: {error}", rustc.display());
     ExitCode::from(101)
 }

@@ -9,7 +9,9 @@ use std::path::{Path, PathBuf};
 
 use crate::error::Error;
 use crate::facts::Fact;
-use crate::plan::{shadow_of, write_if_changed};
+use crate::plan::write_if_changed;
+use crate::system;
+use crate::system::place::place;
 
 /// The shadow of the user's tree.
 pub(crate) struct Shadow<'a> {
@@ -39,7 +41,7 @@ impl<'a> Shadow<'a> {
 
     /// The place of the copy of a file.
     pub(crate) fn place_of(&self, path: &Path) -> PathBuf {
-        shadow_of(self.root, path)
+        place(self.root, path)
     }
 
     /// Writes one instrumented file. Links come later, in [`Shadow::link`].
@@ -55,7 +57,8 @@ impl<'a> Shadow<'a> {
         data: &BTreeSet<PathBuf>,
     ) -> Result<Vec<Fact>, Error> {
         let mut directories: BTreeMap<PathBuf, BTreeSet<PathBuf>> = BTreeMap::new();
-        for path in written {
+        let written: BTreeSet<&Path> = written.collect();
+        for path in written.iter().copied() {
             let base = self.base_of(path);
             let mut child = path;
             while let Some(directory) = child.parent() {
@@ -69,14 +72,16 @@ impl<'a> Shadow<'a> {
         let mut facts = Vec::new();
         for (directory, real) in &directories {
             facts.push(Fact::names(directory));
-            self.link_directory(directory, real)?;
+            facts.extend(self.link_directory(directory, real)?);
         }
         for path in data.iter().filter(|path| self.base_of(path).is_none()) {
             facts.push(Fact::presence(path));
             self.make_dirs(path)?;
             let link = self.place_of(path);
-            if link.symlink_metadata().is_err() && path.exists() {
-                make_link(path, &link)?;
+            let mut behind = written.range(path.as_path()..);
+            let holds_written = behind.next().is_some_and(|written| written.starts_with(path));
+            if path.exists() && (!holds_written || link.symlink_metadata().is_err()) {
+                facts.extend(self.link_to(path, &link)?);
             }
         }
         facts.extend(directories.keys().map(|directory| Fact::made(&self.place_of(directory))));
@@ -101,46 +106,45 @@ impl<'a> Shadow<'a> {
         let shadow = self.place_of(directory);
         for part in shadow.ancestors().take_while(|part| *part != self.root) {
             if part.symlink_metadata().is_ok_and(|meta| meta.is_symlink()) {
-                std::fs::remove_file(part).map_err(Error::file("replace", part))?;
+                system::remove_link(part).map_err(Error::file("replace", part))?;
             }
         }
         std::fs::create_dir_all(&shadow).map_err(Error::file("create", &shadow))
     }
 
-    fn link_directory(&self, directory: &Path, real: &BTreeSet<PathBuf>) -> Result<(), Error> {
+    /// Links what is in a directory, but for the files that are `real` in the shadow. Returns what had to be copied.
+    fn link_directory(&self, directory: &Path, real: &BTreeSet<PathBuf>) -> Result<Vec<Fact>, Error> {
         let mirror = self.place_of(directory);
-        let mut names = BTreeSet::new();
+        let (mut names, mut copied) = (BTreeSet::new(), Vec::new());
         for entry in std::fs::read_dir(directory).map_err(Error::file("read", directory))? {
             let entry = entry.map_err(Error::file("read", directory))?;
             let path = entry.path();
             names.insert(entry.file_name());
-            if real.contains(&path) || path == self.target_dir || entry.file_name() == ".git" {
-                continue;
-            }
-            let link = mirror.join(entry.file_name());
-            if std::fs::read_link(&link).ok().as_ref() != Some(&path) {
-                remove(&link)?;
-                make_link(&path, &link)?;
+            if !real.contains(&path) && !self.is_left_out(&path) {
+                copied.extend(self.link_to(&path, &mirror.join(entry.file_name()))?);
             }
         }
         // A file that the user deleted must not stay in the shadow.
         for entry in std::fs::read_dir(&mirror).map_err(Error::file("read", &mirror))? {
             let entry = entry.map_err(Error::file("read", &mirror))?;
             if !names.contains(&entry.file_name()) {
-                remove(&entry.path())?;
+                system::remove_link(&entry.path()).map_err(Error::file("remove", &entry.path()))?;
             }
         }
-        Ok(())
+        Ok(copied)
     }
-}
 
-fn make_link(to: &Path, link: &Path) -> Result<(), Error> {
-    std::os::unix::fs::symlink(to, link).map_err(Error::file("create", link))
-}
+    /// Makes `link` lead to `path`, or a copy of it. Returns what was copied.
+    fn link_to(&self, path: &Path, link: &Path) -> Result<impl Iterator<Item = Fact> + use<>, Error> {
+        let copied = system::link(path, link, &|path| self.is_left_out(path));
+        Ok(copied.map_err(Error::file("create", link))?.into_iter().map(|path| match path.is_dir() {
+            true => Fact::names(&path),
+            false => Fact::made(&path),
+        }))
+    }
 
-/// Removes a link, a file, or a directory of the shadow; links are not followed.
-fn remove(path: &Path) -> Result<(), Error> {
-    let Ok(meta) = path.symlink_metadata() else { return Ok(()) };
-    let removed = if meta.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
-    removed.map_err(Error::file("remove", path))
+    /// What has no place in the shadow.
+    fn is_left_out(&self, path: &Path) -> bool {
+        path == self.target_dir || path.file_name().is_some_and(|name| name == ".git")
+    }
 }

@@ -8,7 +8,7 @@ use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::rustc_args::{with_path, without_output};
+use super::rustc_args::{pass, with_path, without_output};
 use crate::error::Error;
 use crate::facts::sum;
 use crate::names::{FOUND, GENERATED};
@@ -91,14 +91,12 @@ fn needed(
 
 /// A run of the compiler that only writes the list of the files that it needs. Returns the list.
 pub(super) fn expand(command: &mut Command, args: &[OsString], list: &Path) -> Option<String> {
-    std::fs::create_dir_all(list.parent()?).ok()?;
-    let emit = with_path("--emit=dep-info=", list);
-    command
-        .args(without_output(args))
-        .arg(emit)
-        .stdin(Stdio::null())
-        .stdout(Stdio::null())
-        .stderr(Stdio::null());
+    let directory = list.parent()?;
+    std::fs::create_dir_all(directory).ok()?;
+    let mut args = without_output(args);
+    args.push(with_path("--emit=dep-info=", list));
+    let _file = pass(command, &args, directory).ok()?;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     let is_done = command.status().is_ok_and(|status| status.success());
     let text = std::fs::read_to_string(list).ok().filter(|_| is_done);
     let _ = std::fs::remove_file(list);
@@ -126,8 +124,9 @@ pub(super) fn note_unrecorded(plan: &WrapperPlan, wrapper: &Path, dep_info: &Pat
 
 /// Sources in this directory that a dependency file names, relative to the directory.
 fn included(dep_info: &str, out_dir: &str) -> BTreeSet<String> {
-    let begin = format!("{}/", out_dir.replace(' ', "\\ "));
-    let lines = dep_info.lines().filter_map(|line| line.strip_prefix(&*begin));
+    let begin = out_dir.replace(' ', "\\ ");
+    let below = |line| str::strip_prefix(line, &begin)?.strip_prefix(std::path::is_separator);
+    let lines = dep_info.lines().filter_map(below);
     // Each file that a crate needs has a line of its own as well.
     let names = lines.filter_map(|line| line.strip_suffix(':')).filter(|name| name.ends_with(".rs"));
     names.map(|name| name.replace("\\ ", " ")).collect()

@@ -16,14 +16,15 @@ pub(crate) mod rustc_args;
 
 use std::collections::BTreeSet;
 use std::ffi::{OsStr, OsString};
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 use self::generated::OutDir;
-use self::rustc_args::{value_of, values_of, with_path};
-use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME};
+use self::rustc_args::{pass, value_of, values_of, with_path};
+use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME, program_file};
 use crate::plan::{Recorder, WrapperPlan};
+use crate::system;
+use crate::system::place::{Root, root_of};
 use xhist_instrument::normal::normal;
 
 /// Variables that an instrumented program may read when it is compiled.
@@ -52,14 +53,18 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let run = |command: &mut Command, plain| {
         diagnostics::run(command, plain, &freed, &Path::new(wrapper).with_file_name(REFUSED))
     };
+    let directory = Path::new(wrapper).parent().unwrap_or(Path::new("."));
     let crate_call = plan.and_then(|plan| RustcCall::find(plan, Path::new(wrapper), rustc, &args));
     let Some(call) = crate_call else {
-        command.args(&args);
+        let _file = match pass(&mut command, &args, directory) {
+            Ok(file) => file,
+            Err(error) => return cannot_run(program, &error),
+        };
         if !freed.is_empty() && value_of(&args, "--crate-name").is_some() {
             return run(&mut command, None).map_or_else(|error| cannot_run(program, &error), exit_code);
         }
         // Replaces this process: pipes, descriptors and exit code are rustc's own.
-        return cannot_run(program, &command.exec());
+        return cannot_run(program, &system::become_program(&mut command));
     };
     if values_of(&args, "--crate-type").any(|kind| kind.to_string_lossy().ends_with("lib")) {
         // Cargo starts crates that need this one before it is complete.
@@ -82,8 +87,9 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     command.envs(copy.map(|directory| ("OUT_DIR", directory)));
     let checked = wrapper.with_file_name(format!("checked-{}", std::process::id()));
     let mut plain = compiler();
-    plain.args(call.check(&args, &checked));
-    let status = run(command.args(call.arguments(&args)).envs(variables), Some(plain));
+    let passed = pass(&mut plain, &call.check(&args, &checked), directory);
+    let files = passed.and_then(|file| Ok((file, pass(&mut command, &call.arguments(&args), directory)?)));
+    let status = files.and_then(|_files| run(command.envs(variables), Some(plain)));
     let _ = std::fs::remove_file(checked);
     let status = match status {
         Ok(status) => status,
@@ -105,10 +111,10 @@ fn exit_code(status: ExitStatus) -> ExitCode {
 /// path, then the wrapped command.
 pub(crate) fn outer(args: &[OsString]) -> ExitCode {
     let [own, wrapped @ ..] = args else { return ExitCode::from(1) };
-    let inner = Path::new(own).with_file_name(WRAPPER_NAME);
+    let inner = Path::new(own).with_file_name(program_file(WRAPPER_NAME));
     let user = WrapperPlan::beside(&inner).and_then(|plan| plan.user_wrapper);
     let is_member = wrapped.first().is_some_and(|first| Path::new(first) == inner);
-    let inner = (!is_member).then(|| inner.with_file_name(DEPENDENCY_NAME).into_os_string());
+    let inner = (!is_member).then(|| inner.with_file_name(program_file(DEPENDENCY_NAME)).into_os_string());
     let mut words: Vec<OsString> = user.into_iter().chain(inner).chain(wrapped.iter().cloned()).collect();
     if value_of(wrapped, "--crate-name").is_some()
         && let Some(key) = Path::new(own).parent().and_then(Path::file_name)
@@ -119,7 +125,7 @@ pub(crate) fn outer(args: &[OsString]) -> ExitCode {
         words.extend(["-C".into(), metadata]);
     }
     let Some((program, args)) = words.split_first() else { return ExitCode::from(1) };
-    cannot_run(program, &Command::new(program).args(args).exec())
+    cannot_run(program, &system::become_program(Command::new(program).args(args)))
 }
 
 fn cannot_run(rustc: &OsStr, error: &std::io::Error) -> ExitCode {
@@ -207,18 +213,30 @@ impl RustcCall {
             option.push(to);
             option
         };
-        let absolute = remap(&self.plan.shadow, "/=/");
-        let relative = self.named.is_relative().then(|| remap(&self.plan.shadow_of(&self.directory), "/="));
-        [Some(absolute), relative].into_iter().flatten()
+        let places = self.places().into_iter();
+        let absolute = places.map(move |(from, to)| remap(Path::new(&from), &format!("={to}")));
+        let relative = self.named.is_relative().then(|| {
+            let inside = self.plan.shadow_of(&self.directory).join("");
+            remap(&inside, "=")
+        });
+        absolute.chain(relative)
     }
 
     /// Adds the user's files to the dependency file, so that cargo watches them and their shadows (which change with triggers).
     /// Removes the hash of the map: a new map alone must not cause a rebuild.
     fn restore_dep_info(&self, path: &Path) {
         let Ok(text) = std::fs::read_to_string(path) else { return };
-        let Some(shadow) = self.plan.shadow.to_str() else { return };
         // Spaces are escaped in this file.
-        let _ = std::fs::write(path, dep_info_of_both(&text, &shadow.replace(' ', "\\ ")));
+        let places = self.places().into_iter().map(|(from, to)| (from.replace(' ', "\\ "), to));
+        let _ = std::fs::write(path, dep_info_of_both(&text, &places.collect::<Vec<_>>()));
+    }
+
+    /// The place of each root in the shadow, and the root itself, both with a separator behind.
+    fn places(&self) -> Vec<(String, String)> {
+        let roots: BTreeSet<Root> =
+            self.plan.roots.iter().map(PathBuf::as_path).chain([&*self.directory]).map(root_of).collect();
+        let place = |inside: &str| self.plan.shadow.join(inside).join("").to_string_lossy().into_owned();
+        roots.into_iter().map(|Root { root, inside }| (place(&inside), root)).collect()
     }
 
     /// Links the recorder beside this library, for crates that use it and are compiled without this wrapper.
@@ -226,15 +244,7 @@ impl RustcCall {
         let Some(directory) = value_of(args, "--out-dir").map(PathBuf::from) else { return };
         for library in self.recorder.libraries() {
             if let Some(name) = library.file_name() {
-                let link = directory.join(name);
-                // A link to an earlier recorder may be dangling.
-                if std::fs::read_link(&link).ok().as_deref() != Some(library) {
-                    let new = link.with_extension(std::process::id().to_string());
-                    // Another wrapper may do the same: the link is never missing.
-                    if std::os::unix::fs::symlink(library, &new).is_ok() {
-                        let _ = std::fs::rename(&new, &link);
-                    }
-                }
+                system::link_library(library, &directory.join(name));
             }
         }
     }
@@ -247,7 +257,10 @@ fn cap_lints(args: &[OsString]) -> impl Iterator<Item = OsString> + use<> {
 }
 
 /// The text of the dependency file with the user's files in front of their shadows.
-fn dep_info_of_both(text: &str, shadow: &str) -> String {
+fn dep_info_of_both(text: &str, places: &[(String, String)]) -> String {
+    let shown = |text: &str| {
+        places.iter().fold(text.to_owned(), |text, (shadow, root)| text.replace(shadow.as_str(), root))
+    };
     let is_ours = |line: &str| {
         let name = line.strip_prefix("# env-dep:").map(|rest| rest.split('=').next());
         matches!(name.flatten(), Some(MAP_HASH | FILE_NAMES))
@@ -255,10 +268,10 @@ fn dep_info_of_both(text: &str, shadow: &str) -> String {
     let lines = text.lines().filter(|line| !is_ours(line));
     let both = lines.map(|line| match line.split_once(": ") {
         // A link in the shadow leads to the user's file.
-        Some((made, needed)) if needed.contains(shadow) => {
-            format!("{made}: {} {needed}\n", needed.replace(shadow, ""))
+        Some((made, needed)) if shown(needed) != needed => {
+            format!("{made}: {} {needed}\n", shown(needed))
         }
-        _ => format!("{}\n", line.replace(shadow, "")),
+        _ => format!("{}\n", shown(line)),
     });
     both.collect()
 }
@@ -336,7 +349,12 @@ mod tests {
     fn cargo_watches_the_users_files_and_their_shadows() {
         let text = "/t/a.d: /t/shadow/w/a.rs /x\\ y.rs\n\n/t/shadow/w/a.rs:\n# env-dep:XHIST_MAP_HASH=1\n# env-dep:XHIST_FILES=1 a\\n\n# env-dep:A=b: c\n";
         let both = "/t/a.d: /w/a.rs /x\\ y.rs /t/shadow/w/a.rs /x\\ y.rs\n\n/w/a.rs:\n# env-dep:A=b: c\n";
-        assert_eq!(dep_info_of_both(text, "/t/shadow"), both);
+        assert_eq!(dep_info_of_both(text, &[("/t/shadow/".into(), "/".into())]), both);
+        let places = [(r"C:\t\shadow\C\".into(), r"C:\".into()), (r"C:\t\shadow\D\".into(), r"D:\".into())];
+        let text =
+            "C:\\t\\a.d: C:\\t\\shadow\\C\\w\\a.rs C:\\t\\shadow\\D\\b.rs\n\nC:\\t\\shadow\\D\\b.rs:\n";
+        let both = "C:\\t\\a.d: C:\\w\\a.rs D:\\b.rs C:\\t\\shadow\\C\\w\\a.rs C:\\t\\shadow\\D\\b.rs\n\nD:\\b.rs:\n";
+        assert_eq!(dep_info_of_both(text, &places), both);
     }
 
     #[test]

@@ -11,6 +11,9 @@ pub struct Quoted<'a>(pub &'a [u8]);
 
 impl fmt::Display for Quoted<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if cfg!(windows) {
+            return for_windows(self.0, f);
+        }
         let is_bare =
             |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:=@%+,".contains(byte) || *byte >= 0x80;
         match str::from_utf8(self.0) {
@@ -29,6 +32,30 @@ impl fmt::Display for Quoted<'_> {
             Err(_) => escape(self.0, f),
         }
     }
+}
+
+/// One word for PowerShell and for `cmd`, which have only double quotes in common. What these would expand is for PowerShell.
+fn for_windows(bytes: &[u8], f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    let is_bare = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-./:=+\\".contains(byte) || *byte >= 0x80;
+    let quote = match bytes {
+        [_, ..] if bytes.iter().all(is_bare) => None,
+        _ if bytes.iter().any(|byte| b"\"$`%".contains(byte)) => Some('\''),
+        _ => Some('"'),
+    };
+    quote.map_or(Ok(()), |quote| f.write_char(quote))?;
+    for chunk in bytes.utf8_chunks() {
+        for char in chunk.valid().chars() {
+            match char {
+                '\'' if quote == Some('\'') => f.write_str("''")?,
+                char if is_visible(char) => f.write_char(char)?,
+                _ => f.write_char(char::REPLACEMENT_CHARACTER)?,
+            }
+        }
+        if !chunk.invalid().is_empty() {
+            f.write_char(char::REPLACEMENT_CHARACTER)?;
+        }
+    }
+    quote.map_or(Ok(()), |quote| f.write_char(quote))
 }
 
 /// A path as one word of a command: quoted like [`Quoted`], and no option even if its name begins with a hyphen.
@@ -71,6 +98,26 @@ mod tests {
     use super::*;
     use std::format;
     use std::process::Command;
+
+    #[test]
+    fn words_of_windows_are_in_quotes_that_its_shells_know() {
+        struct Word(&'static str);
+        impl fmt::Display for Word {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                for_windows(self.0.as_bytes(), f)
+            }
+        }
+        for (text, word) in [
+            (r"target\xhist\runs\1-2", r"target\xhist\runs\1-2"),
+            (r"C:\my project", r#""C:\my project""#),
+            ("", r#""""#),
+            ("it's", r#""it's""#),
+            ("$HOME's", "'$HOME''s'"),
+            ("a\u{1b}b", "\"a\u{fffd}b\""),
+        ] {
+            assert_eq!(format!("{}", Word(text)), word);
+        }
+    }
 
     #[test]
     fn a_path_is_no_option() {

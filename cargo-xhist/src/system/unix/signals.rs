@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
-use signal_hook::consts::{SIGINT, SIGTERM};
+use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
@@ -134,4 +134,21 @@ fn is_in_foreground() -> bool {
         error.is_terminal().then(|| group(&error)),
     ];
     groups.into_iter().flatten().flatten().any(|foreground| foreground == getpgrp())
+}
+
+/// From now on, signals of the terminal are for the child; this process ends as that does.
+pub(crate) fn leave_signals() {
+    for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
+        let _ = flag::register(signal, Arc::default());
+    }
+}
+
+/// The same for SIGQUIT alone.
+pub(crate) fn leave_quit() {
+    let _ = flag::register(SIGQUIT, Arc::default());
+}
+
+/// The name of a signal.
+pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
+    signal_hook::low_level::signal_name(number)
 }
