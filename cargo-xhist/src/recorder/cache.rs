@@ -159,7 +159,10 @@ impl Cache {
         let directory = self.directory(key);
         if directory.symlink_metadata().is_ok() {
             // Cargo may survive a killed build and still write there.
-            let dead = directory.with_file_name(format!("{PREFIX}dead-{}", std::process::id()));
+            // What could not be removed then may still have the name.
+            let names = (0u32..).map(|number| format!("{PREFIX}dead-{}-{number}", std::process::id()));
+            let mut places = names.map(|name| directory.with_file_name(name));
+            let dead = places.find(|place| place.symlink_metadata().is_err()).unwrap_or_default();
             std::fs::rename(&directory, &dead).map_err(Error::file("rename", &directory))?;
             let _ = std::fs::remove_dir_all(&dead);
         }
