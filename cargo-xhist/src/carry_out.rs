@@ -120,11 +120,11 @@ fn call_cargo(
     if !status.success() {
         let is_refused = const_fns::was_refused(home, &prepared.wrappers)?;
         let found = generated::take_found(home, &prepared.wrappers)?;
-        if !found.is_empty() {
-            return Ok(Called::Found(found));
-        }
-        if is_refused {
-            return Ok(Called::Refused);
+        let again =
+            if found.is_empty() { is_refused.then_some(Called::Refused) } else { Some(Called::Found(found)) };
+        if let Some(again) = again {
+            run.into_iter().for_each(post_run::Running::forget);
+            return Ok(again);
         }
     }
     if let Some(run) = run {

@@ -6,10 +6,18 @@ use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
 
 use crate::zoo::{program, zoo};
 
+mod front_end;
 mod recorder;
 
 pub const CASES: &[Case] = &[
     Case::needing("histories_are_read_as_on_linux", &[Need::Long, Need::Wine], same_text),
+    Case::needing("cargo_xhist_does_what_it_does_on_linux", &[Need::Long, Need::Wine], front_end::commands),
+    Case::needing("cargo_xhist_names_the_exception_of_a_test", &[Need::Long, Need::Wine], front_end::runner),
+    Case::needing(
+        "cargo_xhist_clean_goes_on_where_a_program_runs",
+        &[Need::Long, Need::Wine],
+        front_end::clean,
+    ),
     Case::needing("a_panic_has_the_answer_of_linux", &[Need::Long, Need::Wine], recorder::same_answer),
     Case::needing("each_end_of_a_program_is_in_the_history", &[Need::Long, Need::Wine], recorder::ends),
     Case::needing("a_terminated_program_leaves_every_statement", &[Need::Long, Need::Wine], recorder::kills),
@@ -44,8 +52,6 @@ fn same_text() {
             there.check(there.stdout.replace("\r\n", "\n") == here.stdout, &here.stdout);
         }
     }
-    let refused = wine(&tree).args("cargo-xhist.exe xhist test").done().expect(101);
-    refused.check(refused.stderr.contains("records on Unix systems only"), "what it cannot do");
 }
 
 fn wine(tree: &Tree) -> Run {

@@ -109,6 +109,15 @@ impl Running {
         self.run.directory.clone()
     }
 
+    /// The build is repeated, so nothing ran.
+    pub(super) fn forget(self) {
+        let Running { run, watch, mark, .. } = self;
+        drop((watch, mark));
+        if run.chosen_file.is_none() {
+            retention::remove_empty(&run.directory);
+        }
+    }
+
     /// Reports what failed, records how the run ended, and removes what is not to be kept.
     pub(super) fn finish(self, ended: &Ended) {
         let Running { run, watch, mark, lost } = self;

@@ -10,9 +10,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::OnceLock;
 
-use xhist_tests::{Done, Need, Run, Tree, line_of, repository, with_cache};
+use xhist_tests::{Done, Need, Run, Tree, cargo, repository, with_cache};
 
-use super::recorder::{LINKER, windows};
+use super::recorder::{self, LINKER, windows};
 use super::{TARGET, add_library, build};
 
 /// The programs of both sides, and the server, which ends with this process.
@@ -29,7 +29,8 @@ fn bridge() -> &'static Bridge {
         build(&tree);
         let source = repository().join("tests/fixtures/bridge/bridge.rs");
         let compile = |rustc: &Path, name: &str| {
-            let run = Run::new(rustc, tree.path()).args("--edition 2024 -o").arg(tree.join(name)).arg(&source);
+            let run =
+                Run::new(rustc, tree.path()).args("--edition 2024 -o").arg(tree.join(name)).arg(&source);
             run.env("RUSTC_BOOTSTRAP", "0")
         };
         let linker = format!("-C linker={LINKER} --target {TARGET}");
@@ -97,4 +98,121 @@ fn check_printed(done: &Done) {
     done.check(!printed.contains(r"\\?\"), "no path of the system's own form");
     done.check(!printed.contains("shadow"), "no path of the shadow");
     done.check(!printed.contains("xhist_rt"), "no inserted call");
+}
+
+/// The statements of an answer, without blanks that depend on other lines, and without ranks.
+fn statements(done: &Done) -> Vec<String> {
+    let lines = done.stderr.lines().filter(|line| line.starts_with("  src/") || line.contains("/made.rs:"));
+    let statement = |line: &str| {
+        let line = line.split("  <- ").next().unwrap_or_default();
+        let line = line.find("made.rs:").map_or(line, |at| &line[at..]);
+        line.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    lines.map(statement).collect()
+}
+
+/// Tests, runs, a build, what is read afterwards, and a run after a change of data.
+pub fn commands() {
+    let (tree, here) = (project(), project());
+    let target = format!("--target {TARGET}");
+    let before = tree.fingerprint();
+    let there = |args: &str, code: i32| {
+        let done = cargo_xhist(tree.path(), args).done().expect(code);
+        check_printed(&done);
+        done
+    };
+    let test = there(&format!("xhist test {target}"), 101);
+    let warning = " --> src/inner/steps.rs:11:9";
+    test.check(
+        test.stderr.contains(warning) && test.stderr.contains("let unused = 3;"),
+        "the user's own line",
+    );
+    test.check(test.stdout.contains("test tests::the_sum_is_wrong ... FAILED"), "the output of the tests");
+    let expected = cargo(here.path()).args("xhist test").done().expect(101);
+    let found = statements(&test);
+    test.check(!found.is_empty() && found == statements(&expected), &expected.stderr);
+    test.check(test.stderr.contains(r"cargo xhist history target\xhist\runs\"), "a command for Windows");
+
+    let panic = there(&format!("xhist run {target} -- panic"), 101);
+    let expected = cargo(here.path()).args("xhist run -- panic").done().expect(101);
+    panic.check(
+        !statements(&panic).is_empty() && statements(&panic) == statements(&expected),
+        &expected.stderr,
+    );
+    panic.check(panic.stderr.contains(r"panicked at src/inner/steps.rs:13"), "the place in the user's file");
+    there(&format!("xhist run {target} -- exit"), 7);
+
+    // Wine makes no symbolic links, so what is beside the sources was copied, and is copied again.
+    let words = shadow(&tree).join("data/words.txt");
+    assert!(words.symlink_metadata().is_ok_and(|meta| meta.is_file()), "{}", words.display());
+    tree.write("data/words.txt", "one two three four\n");
+    let run = there(&format!("xhist run {target}"), 0);
+    run.check(run.stdout.contains("4 words, src/main.rs"), "the new data");
+    tree.write("data/words.txt", "one two three\n");
+
+    let build = there(&format!("xhist build {target}"), 0);
+    let start = format!(
+        r"$env:XHIST_FILE='target\xhist\%e-%p.xhist'; & target\xhist\build\{TARGET}\debug\project.exe"
+    );
+    build.check(build.stderr.contains(&start), &start);
+    let runs = there("xhist runs", 0);
+    runs.check(runs.stdout.contains("1 test failed: tests::the_sum_is_wrong"), "the failed test");
+    runs.check(!runs.stdout.contains("was killed"), "no run is left over");
+    before.assert_same(&tree.fingerprint());
+    there("xhist clean --all", 0);
+    let left: Vec<_> = fs::read_dir(tree.join("target/xhist")).expect("a directory").flatten().collect();
+    assert!(left.len() <= 2, "{left:?}");
+}
+
+/// The shadow of the project.
+fn shadow(tree: &Tree) -> PathBuf {
+    let path = tree.path().strip_prefix("/").expect("an absolute path");
+    tree.join("target/xhist/shadow/Z").join(path)
+}
+
+/// A test that dies, as nextest starts it.
+pub fn runner() {
+    let tree = Tree::empty("runner-on-windows");
+    fs::copy(bridge().tree.join("cargo-xhist.exe"), tree.join("xhist-runner.exe")).expect("copied");
+    let run = |how: &str| {
+        let run = Run::new(Need::wine().expect("wine"), tree.path()).arg(tree.join("xhist-runner.exe"));
+        let run = variables(&bridge().tree).into_iter().fold(run, |run, (name, value)| run.env(name, value));
+        let run = run.arg(windows_path(&recorder::project().1)).args(how);
+        run.env("XHIST_FILE", format!(r"{}\%e-%p.xhist", windows_path(&tree.join(how)))).done()
+    };
+    let record = |how: &str| {
+        let mut tests =
+            fs::read_dir(tree.join(how)).into_iter().flatten().flatten().map(|entry| entry.path());
+        tests.next().map(|test| fs::read_to_string(test.join("test.json")).expect("a record"))
+    };
+    // Wine passes on the lowest byte of an exit code.
+    run("violation").expect(5);
+    let died = record("violation").expect("a test that failed");
+    assert!(died.contains(r#""exit":-1073741819,"signal":"STATUS_ACCESS_VIOLATION""#), "{died}");
+    run("panic").expect(101);
+    assert!(record("panic").is_some_and(|panicked| panicked.contains(r#""exit":101,"signal":null"#)));
+    run("end").expect(0);
+    assert_eq!(record("end"), None, "a test that passed");
+}
+
+/// A program that runs has its file open.
+pub fn clean() {
+    let tree = Tree::empty("clean-on-windows");
+    let home = tree.join("target/xhist");
+    for directory in ["build/debug", "shadow"] {
+        fs::create_dir_all(home.join(directory)).expect("a directory");
+    }
+    let program = home.join("build/debug/windows.exe");
+    fs::copy(&recorder::project().1, &program).expect("copied");
+    fs::write(home.join("shadow/a.rs"), "").expect("a file");
+    let run = Run::new(Need::wine().expect("wine"), tree.path()).arg(&program).args("steps count");
+    let run = variables(&bridge().tree).into_iter().fold(run, |run, (name, value)| run.env(name, value));
+    let mut program = run.env("XHIST", "off").start();
+    program.wait_until("it runs", |_| tree.join("count").exists());
+    let done = cargo_xhist(tree.path(), "xhist clean --builds --target-dir target").done().expect(101);
+    done.check(
+        done.stderr.contains("cannot remove") && done.stderr.contains("build"),
+        "what could not be removed",
+    );
+    assert!(home.join("build/debug/windows.exe").exists() && !home.join("shadow").exists());
 }

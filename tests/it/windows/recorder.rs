@@ -14,13 +14,13 @@ use super::{TARGET, add_library};
 
 /// The compiler of the distribution with a standard library for Windows, which is built from its sources once; and the
 /// environment of wine.
-struct Windows {
+pub(super) struct Windows {
     tree: Tree,
-    rustc: PathBuf,
+    pub(super) rustc: PathBuf,
 }
 
 /// Builds for Windows, apart from the tests that use it.
-fn windows() -> &'static Windows {
+pub(super) fn windows() -> &'static Windows {
     static WINDOWS: OnceLock<Windows> = OnceLock::new();
     WINDOWS.get_or_init(|| {
         let tree = Tree::program("for-windows", "fn main() {}\n");
@@ -59,7 +59,7 @@ fn windows() -> &'static Windows {
     })
 }
 
-const LINKER: &str = "x86_64-w64-mingw32-gcc-posix";
+pub(super) const LINKER: &str = "x86_64-w64-mingw32-gcc-posix";
 
 impl Windows {
     /// Wine finds the library that it lacks, and does not start its debugger.
@@ -81,7 +81,7 @@ impl Windows {
 }
 
 /// The project, built for Windows, and the instrumented program.
-fn project() -> &'static (Tree, PathBuf) {
+pub(super) fn project() -> &'static (Tree, PathBuf) {
     static PROJECT: OnceLock<(Tree, PathBuf)> = OnceLock::new();
     PROJECT.get_or_init(|| {
         let tree = Tree::copy_of(&repository().join("tests/fixtures/windows"));
