@@ -79,7 +79,7 @@ impl Clean {
                 freed += bytes;
                 runs += usize::from(run.is_some());
             } else if run.is_some() {
-                self.report(format_args!("{} is in use by now; what is open stays", shown(&path)));
+                self.report(format_args!("{} is in use; what is open stays", shown(&path)));
             }
         }
         // It is empty, unless it holds files that are not ours.

@@ -204,6 +204,11 @@ const SHARED_NAMES: &[SharedName] = &[
         reason: "one for each system; only one of them is compiled",
     },
     SharedName {
+        part: "cargo-xhist",
+        names: &["Caught", "Inner", "Outer"],
+        reason: "one for each system; only one of them is compiled",
+    },
+    SharedName {
         part: "tests",
         names: &["Snapshot", "Tracee"],
         reason: "one for each architecture; only one of them is compiled",

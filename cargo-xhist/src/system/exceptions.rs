@@ -28,7 +28,7 @@ const NAMES: [(u32, &str); 20] = [
 /// What an unknown code begins with.
 const UNKNOWN: &str = "exception ";
 
-/// The exception that an exit code stands for: its name, or its number. Other codes are the program's own.
+/// The exception that an exit code means: its name, or its number. Other codes are the program's own.
 #[cfg_attr(unix, allow(dead_code, reason = "no exit code of Unix has 32 bits"))]
 pub(crate) fn name_of(code: u32) -> Option<String> {
     let known = NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned());
@@ -50,7 +50,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exceptions_are_told_from_exit_codes() {
+    fn exceptions_are_not_exit_codes() {
         assert_eq!(name_of(0xC000_0005).as_deref(), Some("STATUS_ACCESS_VIOLATION"));
         assert_eq!(name_of(0xC012_3456).as_deref(), Some("exception 0xC0123456"));
         for own in [0, 1, 101, 255, 0x8000_0000, u32::MAX] {

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 pub(crate) struct Root {
     /// The root, with a separator at its end.
     pub(crate) root: String,
-    /// The relative path that stands for the root.
+    /// The relative path that is in place of the root.
     pub(crate) inside: String,
 }
 

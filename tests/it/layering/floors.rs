@@ -115,17 +115,8 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "cargo-xhist",
         &[
-            &[
-                "error.rs",
-                "exit_code.rs",
-                "facts.rs",
-                "keep.rs",
-                "names.rs",
-                "output",
-                "progress.rs",
-                "signals.rs",
-            ],
-            &["command", "plan.rs"],
+            &["error.rs", "keep.rs", "names.rs", "progress.rs", "system"],
+            &["command", "facts.rs", "output", "plan.rs"],
             &["config.rs"],
             &["post_run", "workspace", "wrapper"],
             &["clean.rs", "firmware", "recorder", "runner.rs", "shadow"],
