@@ -135,9 +135,11 @@ impl WrapperPlan {
     pub(crate) fn install(&self, directory: &Path) -> Result<(), Error> {
         let text = serde_json::to_vec_pretty(self).map_err(|error| Error::step("writing the plan", error))?;
         write_if_changed(&Self::file(directory), &text)?;
-        [WRAPPER_NAME, DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, FIRMWARE_RUNNER_NAME]
+        let first = directory.join(program_file(WRAPPER_NAME));
+        link_program(&first)?;
+        [DEPENDENCY_NAME, OUTER_NAME, RUNNER_NAME, FIRMWARE_RUNNER_NAME]
             .iter()
-            .try_for_each(|name| link_program(&directory.join(program_file(name))))
+            .try_for_each(|name| put_program(&first, true, &directory.join(program_file(name))))
     }
 
     /// The name that cargo has for a directory, given the system's: paths of files are relative to cargo's.
@@ -155,7 +157,11 @@ impl WrapperPlan {
 /// Links or copies this program under another name. The wrapper must stay the same while cargo runs, even if another version
 /// is installed.
 pub(crate) fn link_program(name: &Path) -> Result<(), Error> {
-    let program = program()?;
+    put_program(&program()?, system::LINKS_RUNNING_PROGRAMS, name)
+}
+
+/// Links a program, or copies it where it may not or cannot be linked.
+fn put_program(program: &Path, may_link: bool, name: &Path) -> Result<(), Error> {
     let len = |path: &Path| path.symlink_metadata().ok().filter(Metadata::is_file).map(|meta| meta.len());
     // A directory is for one version, see `build_key.rs`.
     if program.metadata().is_ok_and(|meta| len(name) == Some(meta.len())) {
@@ -164,8 +170,8 @@ pub(crate) fn link_program(name: &Path) -> Result<(), Error> {
     let directory = name.parent().unwrap_or(Path::new("."));
     let draft = tempfile::tempdir_in(directory).map_err(Error::file("write in", directory))?;
     let draft = draft.path().join("program");
-    if std::fs::hard_link(&program, &draft).is_err() {
-        std::fs::copy(&program, &draft).map_err(Error::file("write", &draft))?;
+    if !may_link || std::fs::hard_link(program, &draft).is_err() {
+        std::fs::copy(program, &draft).map_err(Error::file("write", &draft))?;
     }
     std::fs::rename(&draft, name).map_err(Error::file("create", name))
 }

@@ -32,7 +32,7 @@ const UNKNOWN: &str = "exception ";
 #[cfg_attr(unix, allow(dead_code, reason = "no exit code of Unix has 32 bits"))]
 pub(crate) fn name_of(code: u32) -> Option<String> {
     let known = NAMES.iter().find(|(known, _)| *known == code).map(|(_, name)| (*name).to_owned());
-    known.or_else(|| (code >= 0xC000_0000 && code < 0xD000_0000).then(|| format!("{UNKNOWN}{code:#010X}")))
+    known.or_else(|| (0xC000_0000..0xD000_0000).contains(&code).then(|| format!("{UNKNOWN}{code:#010X}")))
 }
 
 /// The code of a name.

@@ -19,6 +19,8 @@ pub(crate) use self::streams::{Inner, Outer, channel, follow_size, nowhere, own_
 
 /// `cargo run` becomes the program, under the process id of cargo.
 pub(crate) const RUN_REPLACES_CARGO: bool = true;
+/// A link to a program that runs can be removed.
+pub(crate) const LINKS_RUNNING_PROGRAMS: bool = true;
 /// A process is known to run by its id alone.
 pub(crate) const KNOWS_PROCESSES: bool = true;
 /// The most bytes of the arguments of one command; cargo has asked the system before.

@@ -17,6 +17,8 @@ use super::exceptions;
 
 /// The program of `cargo run` is a child of cargo.
 pub(crate) const RUN_REPLACES_CARGO: bool = false;
+/// No name of a program that runs can be removed.
+pub(crate) const LINKS_RUNNING_PROGRAMS: bool = false;
 /// Whether a process with an id runs is not known without a handle of it.
 pub(crate) const KNOWS_PROCESSES: bool = false;
 /// The most UTF-16 units of a command line are 32,767.
