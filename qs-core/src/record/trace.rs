@@ -121,6 +121,9 @@ impl Code {
     pub const STDOUT: Code = Code::new(XHIST, 9);
     /// What it wrote to its standard error.
     pub const STDERR: Code = Code::new(XHIST, 10);
+    /// A line of the crate `defmt`, as bytes in the buffer that only its program can turn into text. The argument is the whole
+    /// length of a line that was cut.
+    pub const DEFMT: Code = Code::new(XHIST, 11);
 
     /// A code of this owner.
     ///
