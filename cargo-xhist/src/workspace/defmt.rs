@@ -54,7 +54,8 @@ pub(super) fn find(metadata: &Metadata, programs: &HashSet<PackageId>) -> Option
 /// The source with the recorder's functions in place of the logger's, if it has the names where they are expected.
 fn with_recorder(text: &str) -> Option<String> {
     let is_known = NAMES.iter().all(|name| text.matches(name).count() == CALLS.1);
-    let text = NAMES.iter().fold(text.to_owned(), |text, name| text.replace(name, &format!("{RECORDED}{name}")));
+    let text =
+        NAMES.iter().fold(text.to_owned(), |text, name| text.replace(name, &format!("{RECORDED}{name}")));
     is_known.then_some(text)
 }
 
