@@ -92,21 +92,26 @@ impl DefmtTable {
     /// The strings of a program; `None` if it has none, or in another version.
     pub fn of_program(elf: &File<'_>) -> Option<DefmtTable> {
         let section = elf.section_by_name(SECTION)?;
-        let (start, bytes) = (section.address(), section.data().unwrap_or_default());
-        let mut names = elf.symbols().filter_map(|symbol| Some((symbol.name().ok()?, symbol.address())));
-        let mut version = None;
+        let names = elf.symbols().filter_map(|symbol| Some((symbol.name().ok()?, symbol.address())));
+        DefmtTable::of_symbols(names, section.address(), section.data().unwrap_or_default())
+    }
+
+    /// The same from symbols with their addresses, and the section with its address.
+    pub fn of_symbols<'s>(
+        symbols: impl Iterator<Item = (&'s str, u64)>,
+        start: u64,
+        section: &[u8],
+    ) -> Option<DefmtTable> {
+        let mut is_known = false;
         let mut strings = Strings::default();
-        for (name, address) in names.by_ref() {
-            if let Some(found) = name.trim_matches('"').strip_prefix(VERSION) {
-                version = Some(found);
+        for (name, address) in symbols {
+            let version = name.trim_matches('"').strip_prefix(VERSION);
+            is_known |= version.is_some_and(|version| VERSIONS.contains(&version));
+            if let Some(name) = name.starts_with('{').then(|| serde_json::from_str(name).ok()).flatten() {
+                let at = usize::try_from(address.wrapping_sub(start)).unwrap_or(usize::MAX);
+                strings.add(name, address, section.get(at..).unwrap_or_default());
             }
-            let Some(name) = name.starts_with('{').then(|| serde_json::from_str(name).ok()).flatten() else {
-                continue;
-            };
-            let at = usize::try_from(address.wrapping_sub(start)).unwrap_or(usize::MAX);
-            strings.add(name, address, bytes.get(at..).unwrap_or_default());
         }
-        let is_known = version.is_some_and(|version| VERSIONS.contains(&version));
         (is_known && !strings.entries.is_empty()).then(|| DefmtTable(Arc::new(strings)))
     }
 
