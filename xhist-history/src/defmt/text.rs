@@ -36,7 +36,9 @@ impl<'t> Text<'t> {
 
     pub(super) fn finish(mut self) -> String {
         if self.is_full() {
-            self.text.truncate(self.text.floor_char_boundary(MAX_LEN));
+            // Not within a character.
+            let end = (0..=MAX_LEN).rev().find(|end| self.text.is_char_boundary(*end));
+            self.text.truncate(end.unwrap_or(0));
             self.text.push_str(CUT);
         }
         self.text

@@ -27,8 +27,7 @@ impl Trace {
     pub fn in_words(self, table: &DefmtTable) -> Trace {
         let is_defmt = matches!(self.class, TraceClass::Exception { code: Code::DEFMT, .. });
         let bytes = self.buffer.as_deref().filter(|_| is_defmt && !table.is_empty());
-        // The argument is the length of a line that was cut.
-        let line = bytes.and_then(|bytes| table.line(bytes, self.is_cut || !self.args.is_empty()));
+        let line = bytes.and_then(|bytes| table.line(bytes, self.is_cut));
         let Some(line) = line else { return self };
         let (code, severity) = match line.level {
             Some(DefmtLevel::Error) => (Code::LOG_ERROR, Severity::Sw2),

@@ -8,12 +8,25 @@ use core::cell::UnsafeCell;
 use core::sync::atomic::AtomicUsize;
 use core::sync::atomic::Ordering::Relaxed;
 
-use qs_core::record::trace::{Arg, Class, Code, Event, Severity};
+use qs_core::record::trace::{BLOCK, Code, EXCEPTION, Severity, exception_head};
 
-use super::logger::to_ring;
+use crate::qs::{self, CUT, SIZES};
+use crate::recorder;
+
+/// Bytes of a record before those of the line: a sequence number, its id, a time, its elements, and the length.
+const HEAD: usize = 2 + SIZES.time as usize + 7 + 2;
 
 /// Bytes of a line that are kept. Numbers and indices are short; only long strings are cut.
-const LEN: usize = 128;
+const LEN: usize = {
+    const USUAL: usize = 128;
+    // A small ring has shorter records. Two more bytes follow: checksum and flag.
+    let longest = if recorder::longest_record() > 64 { recorder::longest_record() } else { 64 };
+    let room = longest - 2 - HEAD - CUT.len();
+    if room < USUAL { room } else { USUAL }
+};
+
+/// A record with a line that was cut.
+type RecordBytes = [u8; HEAD + LEN + CUT.len()];
 
 static LINE: Line = Line::new();
 
@@ -55,15 +68,17 @@ struct Line {
     depth: AtomicUsize,
     /// Its bytes so far, also those that are not kept.
     len: AtomicUsize,
-    kept: UnsafeCell<[u8; LEN]>,
+    /// The record that it becomes. It is here, so nothing is copied.
+    record: UnsafeCell<RecordBytes>,
 }
 
-// SAFETY: `kept` is used only in a line that is not within another one. Loggers let one core at a time begin a line.
+// SAFETY: `record` is used only in a line that is not within another one. Loggers let one core at a time begin a line.
 unsafe impl Sync for Line {}
 
 impl Line {
     const fn new() -> Line {
-        Line { depth: AtomicUsize::new(0), len: AtomicUsize::new(0), kept: UnsafeCell::new([0; LEN]) }
+        let record = UnsafeCell::new(empty_record());
+        Line { depth: AtomicUsize::new(0), len: AtomicUsize::new(0), record }
     }
 
     fn begin(&self) {
@@ -81,26 +96,51 @@ impl Line {
         }
         let len = self.len.load(Relaxed);
         // SAFETY: this is the only line that is not within another one, see `Sync`.
-        let kept = unsafe { &mut *self.kept.get() };
-        for (place, byte) in kept.iter_mut().skip(len).zip(bytes) {
-            *place = *byte;
-        }
+        let record = unsafe { &mut *self.record.get() };
+        let kept = record.iter_mut().skip(HEAD).take(LEN).skip(len);
+        kept.zip(bytes).for_each(|(place, byte)| *place = *byte);
         self.len.store(len.saturating_add(bytes.len()), Relaxed);
     }
 
-    /// Gives a line that is not within another one.
-    fn end(&self, record: fn(&Event<'_>)) {
+    /// Gives the record of a line that is not within another one, and its length.
+    fn end(&self, keep: fn(&RecordBytes, usize)) {
         let depth = self.depth.load(Relaxed);
         let len = self.len.load(Relaxed);
         if depth == 1 && len > 0 {
             // SAFETY: as above. Nothing adds to the line meanwhile.
-            let kept = unsafe { &*self.kept.get() };
-            let whole = [Arg::from(u32::try_from(len).unwrap_or(u32::MAX))];
-            let args = if len > LEN { whole.as_slice() } else { &[] };
-            let class = Class::Exception { severity: Severity::Sw0, code: Code::DEFMT };
-            record(&Event { class, args, buffer: kept.get(..len.min(LEN)) });
+            let record = unsafe { &mut *self.record.get() };
+            let mut kept = len;
+            if len > LEN {
+                kept = LEN;
+                record.iter_mut().skip(HEAD + LEN).zip(CUT).for_each(|(place, byte)| *place = *byte);
+            }
+            if let Some(place) = record.get_mut(HEAD - 1) {
+                *place = kept as u8;
+            }
+            keep(record, HEAD + kept + if len > LEN { CUT.len() } else { 0 });
         }
         self.depth.store(depth.saturating_sub(1), Relaxed);
+    }
+}
+
+/// A record without a line.
+const fn empty_record() -> RecordBytes {
+    let mut record = [0; HEAD + LEN + CUT.len()];
+    record[1] = EXCEPTION;
+    let head = exception_head(Severity::Sw0, Code::DEFMT);
+    let mut at = 0;
+    while at < head.len() {
+        record[HEAD - 2 - head.len() + at] = head[at];
+        at += 1;
+    }
+    record[HEAD - 2] = BLOCK;
+    record
+}
+
+/// Puts a record into the ring, if the global filter wants it.
+fn to_ring(record: &RecordBytes, len: usize) {
+    if qs::is_on(EXCEPTION, 0) {
+        recorder::append_record::<{ size_of::<RecordBytes>() }, true>(record, len);
     }
 }
 
@@ -108,14 +148,21 @@ impl Line {
 mod tests {
     use std::cell::RefCell;
 
+    use qs_core::record::trace::{Class, ParsedEvent};
+
     use super::*;
 
     thread_local! {
-        static RECORDED: RefCell<Vec<(Vec<u8>, Vec<Arg>)>> = const { RefCell::new(Vec::new()) };
+        static RECORDED: RefCell<Vec<(Vec<u8>, bool)>> = const { RefCell::new(Vec::new()) };
     }
 
-    fn keep(event: &Event<'_>) {
-        let line = (event.buffer.unwrap_or_default().to_vec(), event.args.to_vec());
+    /// Keeps the bytes of a line, and whether it was cut.
+    fn keep(record: &RecordBytes, len: usize) {
+        assert_eq!(record[1], EXCEPTION);
+        let elements = &record[2 + SIZES.time as usize..len];
+        let event = ParsedEvent::parse(EXCEPTION, elements).expect("an event");
+        assert_eq!(event.class, Class::Exception { severity: Severity::Sw0, code: Code::DEFMT });
+        let line = (event.buffer().expect("a buffer").collect::<Vec<_>>().concat(), event.is_cut);
         RECORDED.with_borrow_mut(|recorded| recorded.push(line));
     }
 
@@ -133,10 +180,10 @@ mod tests {
         write(&line, &[]);
         write(&line, &[&[9; LEN - 1], &[8; 1]]);
         write(&line, &[&[9; LEN - 1], &[8; 300]]);
+        write(&line, &[&[2, 0]]);
         let mut full = vec![9; LEN - 1];
         full.push(8);
-        let whole = Arg::from(LEN as u32 + 299);
-        let expected = [(vec![1, 0, 7], vec![]), (full.clone(), vec![]), (full, vec![whole])];
+        let expected = [(vec![1, 0, 7], false), (full.clone(), false), (full, true), (vec![2, 0], false)];
         assert_eq!(RECORDED.take(), expected);
     }
 
@@ -151,7 +198,7 @@ mod tests {
         // One end too many, as of a logger that panicked.
         line.end(keep);
         write(&line, &[&[3, 0]]);
-        assert_eq!(RECORDED.take(), [(vec![1, 0, 5], vec![]), (vec![3, 0], vec![])]);
+        assert_eq!(RECORDED.take(), [(vec![1, 0, 5], false), (vec![3, 0], false)]);
     }
 
     /// The logger that these tests are linked with.
