@@ -70,7 +70,7 @@ pub(super) enum Style {
     Flags(String),
 }
 
-/// The pieces of a format string; `None` if it is none.
+/// The pieces of a format string; `None` if it is not one.
 pub(super) fn parse(format: &str) -> Option<Vec<Piece>> {
     if format.len() > MAX_LEN {
         return None;

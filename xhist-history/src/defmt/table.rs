@@ -34,10 +34,10 @@ pub enum DefmtLevel {
 
 /// The interned strings of a program.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct DefmtTable(Arc<Strings>);
+pub struct DefmtTable(Arc<InternedStrings>);
 
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Strings {
+struct InternedStrings {
     entries: BTreeMap<u16, Entry>,
     /// The format of the time of each line.
     time: Option<String>,
@@ -103,7 +103,7 @@ impl DefmtTable {
         section: &[u8],
     ) -> Option<DefmtTable> {
         let mut is_known = false;
-        let mut strings = Strings::default();
+        let mut strings = InternedStrings::default();
         for (name, address) in symbols {
             let version = name.trim_matches('"').strip_prefix(VERSION);
             is_known |= version.is_some_and(|version| VERSIONS.contains(&version));
@@ -115,7 +115,7 @@ impl DefmtTable {
         (is_known && !strings.entries.is_empty()).then(|| DefmtTable(Arc::new(strings)))
     }
 
-    /// Whether there are none.
+    /// Whether it has nothing.
     pub fn is_empty(&self) -> bool {
         self.0.entries.is_empty()
     }
@@ -137,7 +137,7 @@ impl DefmtTable {
     }
 }
 
-impl Strings {
+impl InternedStrings {
     /// Adds a symbol. `value`: the bytes at its address.
     fn add(&mut self, name: SymbolName, address: u64, value: &[u8]) {
         let SymbolName { tag, data, disambiguator, package, crate_name } = name;
@@ -179,7 +179,7 @@ impl Strings {
 impl DefmtTable {
     /// A table of symbols: number, tag and text.
     pub(super) fn of(symbols: &[(u16, &str, &str)]) -> DefmtTable {
-        let mut strings = Strings::default();
+        let mut strings = InternedStrings::default();
         for (number, tag, data) in symbols {
             let (tag, data) = (format!("defmt_{tag}"), (*data).to_owned());
             let name = SymbolName {
