@@ -22,6 +22,7 @@ use crate::prepare::prepare;
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
 use crate::system::Caught;
+use crate::workspace::defmt::{self, Defmt};
 use crate::workspace::{self, Workspace, bare_recorder};
 
 /// A command that was carried out.
@@ -93,6 +94,11 @@ fn call_cargo(
     if !command.own.deps.is_empty() {
         set_program("build.rustc-wrapper", &prepared.wrappers.join(program_file(OUTER_NAME)));
         cargo.env_remove("RUSTC_WRAPPER");
+    }
+    if let Some(Defmt::Recorded(package, name)) = &workspace.bare.defmt {
+        let copy = defmt::write_copy(package, name, home)?;
+        let paths = toml::Value::from(vec![copy.display().to_string()]);
+        cargo.arg("--config").arg(format!("paths={paths}"));
     }
     // The variable would win over `--config`, as would the one above.
     cargo.env_remove("RUSTC_WORKSPACE_WRAPPER");

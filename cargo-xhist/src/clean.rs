@@ -20,7 +20,7 @@ const LOCK: &str = "lock";
 /// The directories of wrappers, each with a file that a command locks while cargo runs.
 const WRAPPERS: &str = "wrapper";
 /// Directories of builds. Each name may go on behind a hyphen.
-const BUILDS: [&str; 6] = ["build", "deps", "shadow", WRAPPERS, "cache", "recorder"];
+const BUILDS: [&str; 7] = ["build", "deps", "shadow", WRAPPERS, "cache", "recorder", "defmt"];
 /// What else is below `target/xhist`: maps, and notes that were printed once.
 const REST: [&str; 7] = ["xhist.map", "xhist.map.d", "epoch", "asked", "said", "prepared", "compiler"];
 

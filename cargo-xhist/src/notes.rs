@@ -14,6 +14,7 @@ use crate::plan::{Recorder, write_if_changed};
 use crate::prepare::prepared::Prepared;
 use crate::recorder;
 use crate::system;
+use crate::workspace::defmt::Defmt;
 use crate::workspace::deps;
 use crate::workspace::{CrateTarget, Workspace};
 use xhist_instrument::shell::word;
@@ -55,9 +56,13 @@ pub(crate) fn outside(
     }
 }
 
-/// A choice of the recorder's features that is a guess.
+/// A choice of the recorder's features that is a guess, and log lines that are not recorded.
 pub(crate) fn of_bare_recorder(workspace: &Workspace, command: &Command, home: &Path) {
-    if let Some(note) = workspace.bare.note.as_ref().filter(|_| !command.is_quiet()) {
+    let unknown = match &workspace.bare.defmt {
+        Some(Defmt::Unknown(note)) => Some(note),
+        _ => None,
+    };
+    for note in workspace.bare.note.iter().chain(unknown).filter(|_| !command.is_quiet()) {
         say_once(home, note);
     }
 }

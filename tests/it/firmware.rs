@@ -5,6 +5,7 @@ mod cores;
 mod cost_beside;
 mod cost_defmt;
 mod cost_risc_v;
+mod defmt;
 mod detail;
 mod kinds;
 mod rtic;
@@ -63,6 +64,7 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("lines_of_defmt_are_in_the_history_of_untouched_firmware", REGISTRY, defmt::lines),
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),

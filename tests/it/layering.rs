@@ -95,9 +95,9 @@ const IMPORTS: &[(&str, &[&str])] = &[
 /// Files below the folder import these parts of their crate only.
 const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/ring", &["model"]),
-    ("xhist-history/src/events", &["context", "model", "notes", "options", "ring", "source"]),
+    ("xhist-history/src/events", &["context", "defmt", "model", "notes", "options", "ring", "source"]),
     ("xhist-history/src/values/types", &[]),
-    ("xhist-history/src/values", &["model", "notes", "options", "runs", "source", "typed"]),
+    ("xhist-history/src/values", &["defmt", "model", "notes", "options", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),
     ("xhist-history/src/origin", &["recording", "tokens"]),
     ("xhist-report/src/query/origin", &[]),

@@ -65,6 +65,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/qs/embassy.rs",
     "xhist-rt/src/qs/memory.rs",
     "xhist-rt/src/qs/rtt.rs",
+    "xhist-rt/src/trace/defmt.rs",
     "xhist-rt/src/trace/logger.rs",
     "xhist-rt/src/hosted/system/callbacks.rs",
     "xhist-rt/src/hosted/system/counter.rs",

@@ -11,6 +11,7 @@
 pub mod answer;
 pub mod calls;
 pub mod context;
+pub mod defmt;
 mod dumps;
 pub mod events;
 pub mod map;

@@ -7,6 +7,7 @@ use cargo_metadata::Metadata;
 use crate::command::Command;
 use crate::config;
 use crate::error::Error;
+use crate::workspace::defmt::{self, Defmt};
 use crate::workspace::{Workspace, deps};
 
 /// A critical section for one core, by masking interrupts: package and feature. A statement may then mask them by itself.
@@ -36,6 +37,10 @@ pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(),
     let states = of_sections.flat_map(|(_, features)| features);
     let bare = &mut workspace.bare;
     bare.restore_state = states.filter(|feature| feature.starts_with("restore-state-")).max().cloned();
+    bare.defmt = defmt::find(&metadata, &deps::in_programs(&metadata));
+    if let Some(Defmt::Recorded(..)) = bare.defmt {
+        bare.features.insert("defmt".to_owned());
+    }
     if !bare.is_named {
         let (features, note) = chosen(&packages, &targets);
         bare.features.extend(features.into_iter().map(String::from));

@@ -1,6 +1,7 @@
 //! The project according to cargo: members, their targets, editions and directories.
 
 pub(crate) mod bare_recorder;
+pub(crate) mod defmt;
 pub(crate) mod deps;
 pub(crate) mod kept_analyses;
 pub(crate) mod module_graph;
@@ -14,6 +15,7 @@ use cargo_metadata::{Edition, Metadata, MetadataCommand, Package, TargetKind};
 use xhist_instrument::select::{ManifestSettings, ValueFilter, ValueSelection, module_path};
 use xhist_instrument::{Analysis, Settings};
 
+use self::defmt::Defmt;
 use crate::command::Command;
 use crate::error::{Error, UsageError};
 use crate::names::PACKAGES;
@@ -50,6 +52,8 @@ pub(crate) struct BareRecorder {
     pub(crate) restore_state: Option<String>,
     /// A choice that is a guess.
     pub(crate) note: Option<String>,
+    /// The crate `defmt`, if it is in programs.
+    pub(crate) defmt: Option<Defmt>,
 }
 
 /// A package whose targets are instrumented.

@@ -26,7 +26,8 @@ pub const OPCODES: u8 = 5;
 const FORMAT_CODE: u8 = Data::Uint(4).format(HEX);
 const FORMAT_SEVERITY: u8 = Data::Uint(1).format(0);
 const FORMAT_OPCODE: u8 = Data::Enum(OPCODES).format(0);
-const FORMAT_BLOCK: u8 = Data::Memory.format(0);
+/// The format of an element of a buffer: a length of a byte and as many bytes.
+pub const BLOCK: u8 = Data::Memory.format(0);
 /// The end of a record that was cut.
 const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
 
@@ -121,6 +122,8 @@ impl Code {
     pub const STDOUT: Code = Code::new(XHIST, 9);
     /// What it wrote to its standard error.
     pub const STDERR: Code = Code::new(XHIST, 10);
+    /// A line of the crate `defmt`, as bytes in the buffer that only its program can turn into text.
+    pub const DEFMT: Code = Code::new(XHIST, 11);
 
     /// A code of this owner.
     ///
@@ -302,8 +305,7 @@ impl Event<'_> {
     pub fn put(&self, to: &mut impl Fields) {
         match self.class {
             Class::Exception { severity, code } => {
-                let [a, b, c, d] = code.0.to_le_bytes();
-                to.whole_element(&[FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity as u8]);
+                to.whole_element(&exception_head(severity, code));
             }
             Class::Profile { opcode, data } => {
                 to.whole_element(&[FORMAT_OPCODE, opcode]);
@@ -317,6 +319,12 @@ impl Event<'_> {
             element::mem(to, 0, buffer);
         }
     }
+}
+
+/// The elements with which an exception event begins.
+pub const fn exception_head(severity: Severity, code: Code) -> [u8; 7] {
+    let [a, b, c, d] = code.0.to_le_bytes();
+    [FORMAT_CODE, a, b, c, d, FORMAT_SEVERITY, severity as u8]
 }
 
 /// An event that was read from its record.
@@ -386,7 +394,7 @@ impl<'a> ParsedEvent<'a> {
 /// The block of memory at the start of elements, and the elements behind it.
 fn block(elements: &[u8]) -> Option<(&[u8], &[u8])> {
     match elements {
-        [FORMAT_BLOCK, len, rest @ ..] => rest.split_at_checked((*len).into()),
+        [BLOCK, len, rest @ ..] => rest.split_at_checked((*len).into()),
         _ => None,
     }
 }

@@ -23,6 +23,8 @@ pub(super) fn beside() {
     let (bare, counts) = (instructions(&without), instructions(&with));
     let [text, number] = [counts[0] - bare[0], counts[1] - bare[1]];
     let bytes = bytes_sent(&with);
+    let plain_flash = sections(&with, false) - sections(&without, false);
+    recorded(counts, bare, bytes, plain_flash);
     let (flash, ram) = (sections(&with, false) - sections(&without, false), ram_of(&with));
     println!("defmt: {text} instructions an event without arguments, {number} with a u32");
     println!("defmt: {} and {} bytes an event", bytes[0], bytes[1]);
@@ -34,12 +36,34 @@ pub(super) fn beside() {
     assert!(flash > 1_000 && ram >= u64::from(CHANNEL) && (0.5..8.0).contains(&statement));
 }
 
+/// The same program under `cargo xhist`, where each event is also in the ring. `plain`, `bare`: instructions of the plain
+/// program with and without events; `bytes`: what it sends; `flash`: its events.
+fn recorded(plain: [usize; 2], bare: [usize; 2], bytes: [u32; 2], flash: u64) {
+    let (without, with) = (recorded_program(""), recorded_program("--features events"));
+    let (base, counts) = (instructions(&without), instructions(&with));
+    let more = [0, 1].map(|at| (counts[at] - base[at]) - (plain[at] - bare[at]));
+    let flash = sections(&with, false) - sections(&without, false) - flash;
+    let ram = ram_of(&with) - ram_of(&without) - u64::from(CHANNEL);
+    println!("defmt, recorded: {} and {} instructions more, with the statement", more[0], more[1]);
+    println!("defmt, recorded: {flash} bytes of flash more, {ram} of RAM beside the channel");
+    assert_eq!(bytes_sent(&with), bytes, "the logger of the program sends the same");
+    assert!(more.iter().all(|more| (25..4_000).contains(more)), "{more:?}");
+    assert!((100..1_500).contains(&flash) && ram < 300, "{flash} bytes of flash, {ram} of RAM");
+}
+
 fn program(features: &str) -> Firmware {
-    let name = if features.is_empty() { "defmt-cost-none" } else { "defmt-cost" };
-    let tree = Tree::kept(name, &repository().join("tests/fixtures/defmt-cost"), str::to_owned);
-    CORTEX_M.cargo(tree.path(), &format!("build --quiet {features}")).succeed();
-    let built = tree.join("target").join(TARGET).join("release/defmt-cost");
-    Firmware::other(&CORTEX_M, built)
+    built("defmt-cost", "build", features, "target")
+}
+
+fn recorded_program(features: &str) -> Firmware {
+    built("defmt-cost-recorded", "xhist build", features, "target/xhist/build")
+}
+
+fn built(name: &str, command: &str, features: &str, target: &str) -> Firmware {
+    let name = if features.is_empty() { format!("{name}-none") } else { name.to_owned() };
+    let tree = Tree::kept(&name, &repository().join("tests/fixtures/defmt-cost"), str::to_owned);
+    CORTEX_M.cargo(tree.path(), &format!("{command} --quiet {features}")).succeed();
+    Firmware::other(&CORTEX_M, tree.join(target).join(TARGET).join("release/defmt-cost"))
 }
 
 /// Instructions from one mark to the next: over the event without arguments, and over that with one.

@@ -84,6 +84,7 @@ pub const FLOORS: &[(&str, Floors)] = &[
     (
         "xhist-history",
         &[
+            &["defmt"],
             &["model", "tokens.rs", "typed.rs"],
             &["calls", "notes", "recording", "ring"],
             &["answer", "origin", "source", "trace"],

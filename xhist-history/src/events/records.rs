@@ -8,7 +8,8 @@ use qs_core::frame::Frame;
 use qs_core::record::trace;
 
 use super::frame_kind::{FrameKind, marked};
-use crate::model::{PanicPlace, Record, Trace, What, visible};
+use crate::defmt::DefmtTable;
+use crate::model::{PanicPlace, Record, Ring, Trace, What, visible};
 use crate::options::{EntryChoice, ReadOptions};
 use qs_host::{
     DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
@@ -29,6 +30,8 @@ pub struct Records {
     start: usize,
     text: Option<LineFormatter>,
     entries: EntryChoice,
+    /// What lines of `defmt` are in words.
+    defmt: DefmtTable,
 }
 
 /// What is known of a target before its first record.
@@ -57,7 +60,15 @@ impl Records {
             start: 0,
             text: None,
             entries: options.entries,
+            defmt: DefmtTable::default(),
         }
+    }
+
+    /// The same, for these rings: one of them may have the table of `defmt`.
+    #[must_use]
+    pub fn with_defmt<'r>(self, mut rings: impl Iterator<Item = &'r Ring>) -> Records {
+        let known = rings.find(|ring| !ring.defmt.is_empty());
+        Records { defmt: known.map(|ring| ring.defmt.clone()).unwrap_or_default(), ..self }
     }
 
     /// Goes back to the first record, now that all names are known.
@@ -96,7 +107,8 @@ impl Records {
             self.start += 1;
             self.take_names();
         }
-        let built = builder.built;
+        let mut built = builder.built;
+        built.trace = built.trace.map(|trace| trace.in_words(&self.defmt));
         self.text = Some(text);
         built
     }

@@ -77,8 +77,9 @@ impl<'r> RingHistory<'r> {
 
     /// Reads the names in the records of a process: a name holds for all threads, at any time.
     fn records(&self, rings: impl Iterator<Item = usize>) -> SharedRecords {
-        let mut records = Records::new(self.options);
-        for ring in rings.filter(|ring| self.surveys[*ring].records > 0) {
+        let rings: Vec<usize> = rings.collect();
+        let mut records = Records::new(self.options).with_defmt(rings.iter().map(|ring| &self.rings[*ring]));
+        for ring in rings.into_iter().filter(|ring| self.surveys[*ring].records > 0) {
             whole_frames(&self.snapshots[ring], &mut |frame| {
                 records.learn(frame);
                 true
@@ -205,7 +206,7 @@ impl EventSource for ThreadStatements<'_> {
     }
 
     fn read(&mut self, take: TakeStep<'_>, context: &mut Context<'_, '_>) -> io::Result<Progress> {
-        let records = Records::new(self.options).shared();
+        let records = Records::new(self.options).with_defmt(self.rings.iter()).shared();
         let events = |ring: usize| {
             let clock = Clock::starting_at(self.surveys[ring].first_time);
             let written_out = self.options.entries.written_out;

@@ -7,6 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use qs_core::ring::Causes;
 
 use super::{InterruptNames, visible};
+use crate::defmt::DefmtTable;
 
 /// A ring that was found.
 #[derive(Clone, Debug, Default)]
@@ -55,6 +56,8 @@ pub struct Ring {
     pub program: Option<PathBuf>,
     /// Names of the interrupts of its core.
     pub interrupts: InterruptNames,
+    /// What the lines of its `defmt` are in words; empty where no program says so.
+    pub defmt: DefmtTable,
     /// Its source, if there are several.
     pub origin: Option<String>,
 }

@@ -2,6 +2,8 @@
 
 pub use qs_core::record::trace::{Arg, Class as TraceClass, Code, Severity};
 
+use crate::defmt::{DefmtLevel, DefmtTable};
+
 /// A trace event, as recorded.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Trace {
@@ -20,9 +22,28 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// The same, but a line of `defmt` is in words if the program of this table has it. One of `println!` is information.
+    #[must_use]
+    pub fn in_words(self, table: &DefmtTable) -> Trace {
+        let is_defmt = matches!(self.class, TraceClass::Exception { code: Code::DEFMT, .. });
+        let bytes = self.buffer.as_deref().filter(|_| is_defmt && !table.is_empty());
+        let line = bytes.and_then(|bytes| table.line(bytes, self.is_cut));
+        let Some(line) = line else { return self };
+        let (code, severity) = match line.level {
+            Some(DefmtLevel::Error) => (Code::LOG_ERROR, Severity::Sw2),
+            Some(DefmtLevel::Warn) => (Code::LOG_WARN, Severity::Sw1),
+            Some(DefmtLevel::Info) | None => (Code::LOG_INFO, Severity::Sw0),
+            Some(DefmtLevel::Debug) => (Code::LOG_DEBUG, Severity::Sw0),
+            Some(DefmtLevel::Trace) => (Code::LOG_TRACE, Severity::Sw0),
+        };
+        let class = TraceClass::Exception { severity, code };
+        Trace { class, args: Vec::new(), buffer: Some(line.text.into_bytes()), is_cut: false, ..self }
+    }
+
     /// Whether it is a line of a log.
     pub fn is_log_line(&self) -> bool {
-        let lines = [Code::LOG_ERROR, Code::LOG_WARN, Code::LOG_INFO, Code::LOG_DEBUG, Code::LOG_TRACE];
+        let lines =
+            [Code::LOG_ERROR, Code::LOG_WARN, Code::LOG_INFO, Code::LOG_DEBUG, Code::LOG_TRACE, Code::DEFMT];
         matches!(self.class, TraceClass::Exception { code, .. } if lines.contains(&code))
     }
 

@@ -313,6 +313,7 @@ mod tests {
             (Code::LOG_TRACE, "log_trace"),
             (Code::STDOUT, "stdout"),
             (Code::STDERR, "stderr"),
+            (Code::DEFMT, "defmt"),
         ] {
             assert_eq!(formats.codes(name), [code]);
         }
@@ -321,7 +322,7 @@ mod tests {
         file::read(OURS.as_bytes(), &mut |_, said| {
             lines += u32::from(said.is_ok()) + 10 * u32::from(said.is_err())
         });
-        assert_eq!(lines, 11);
+        assert_eq!(lines, 12);
     }
 
     #[test]

@@ -1,4 +1,5 @@
-//! The names of a Cortex-M's interrupts, from the vector table of the program: each handler has the name of its interrupt.
+//! What firmware's own program says: the names of a Cortex-M's interrupts, from its vector table, where each handler has the
+//! name of its interrupt; and the texts of `defmt`.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
@@ -12,6 +13,7 @@ use object::{
 use qs_core::map::{Line, SECTION};
 
 use super::find::candidates;
+use crate::defmt::DefmtTable;
 use crate::model::{InterruptNames, Ring};
 use crate::options::ReadOptions;
 use crate::source::Image;
@@ -19,8 +21,8 @@ use crate::source::Image;
 /// Bytes of the first line of a map.
 const HEAD: u64 = 4096;
 
-/// Names the interrupts of rings of firmware, and the program that has the names. None without that program, or where its
-/// handlers have other names.
+/// Names the interrupts and the lines of `defmt` of rings of firmware, and the program that has the names. None without that
+/// program, or where its handlers have other names.
 pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &ReadOptions) {
     let mut by_map = HashMap::new();
     for ring in rings.filter(|ring| !ring.is_of_thread() && ring.pid == 0 && ring.map_hash != 0) {
@@ -28,18 +30,26 @@ pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &
             candidates(ring, options).find_map(|path| Some((names_in(&path, ring.map_hash)?, path)))
         });
         if let Some((names, path)) = found {
-            (ring.interrupts, ring.program) = (names.clone(), Some(path.clone()));
+            let (interrupts, defmt) = names.clone();
+            (ring.interrupts, ring.defmt, ring.program) = (interrupts, defmt, Some(path.clone()));
         }
     }
 }
 
-/// The names in a program with this map; `None` if it is another program, or has no vector table.
-fn names_in(path: &Path, map_hash: u64) -> Option<InterruptNames> {
+/// The names in a program with this map; `None` if it is another program, or has none.
+fn names_in(path: &Path, map_hash: u64) -> Option<(InterruptNames, DefmtTable)> {
     let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|file| file.is_file()))?;
     let image = Image::of_file(&file, &path.display().to_string()).ok()?;
-    let elf = object::File::parse(&*image).ok().filter(|elf| elf.architecture() == Architecture::Arm)?;
-    let vectors = elf.section_by_name(".vector_table")?.data().ok()?;
-    is_of_map(&elf, map_hash).then(|| InterruptNames::new(names(vectors, functions(&elf))))
+    let elf = object::File::parse(&*image).ok()?;
+    let is_arm = elf.architecture() == Architecture::Arm;
+    let vectors = elf.section_by_name(".vector_table").filter(|_| is_arm);
+    let vectors = vectors.and_then(|section| section.data().ok());
+    let defmt = DefmtTable::of_program(&elf).unwrap_or_default();
+    let has_names = vectors.is_some() || !defmt.is_empty();
+    (has_names && is_of_map(&elf, map_hash)).then(|| {
+        let names = vectors.map(|vectors| InterruptNames::new(names(vectors, functions(&elf))));
+        (names.unwrap_or_default(), defmt)
+    })
 }
 
 fn is_of_map(elf: &object::File<'_>, map_hash: u64) -> bool {

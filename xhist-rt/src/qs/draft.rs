@@ -6,7 +6,7 @@ use qs_core::record::{Fields, Kind, up_to_zero};
 use super::config::SIZES;
 
 /// The mark of a record that was cut.
-const CUT: &[u8] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
+pub(crate) const CUT: &[u8; 5] = &[Data::Text.format(0), b'.', b'.', b'.', 0];
 
 /// A destination for a record's fields, see [`Fields`].
 pub struct Draft<'a> {

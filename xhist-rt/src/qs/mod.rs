@@ -35,6 +35,9 @@ pub use qs_core::rx::{Callbacks, To};
 
 pub use config::SIZES;
 pub use dictionary::{name_enum, name_files, name_fun, name_obj, name_obj_of, name_sig, name_user};
+#[cfg(feature = "defmt")]
+#[allow(unused_imports, reason = "only the recorder on bare metal uses it")]
+pub(crate) use draft::CUT;
 pub use draft::Draft;
 pub use filter::{global, global_off, global_on, is_on, local, local_off, local_on};
 pub use inbox::Inbox;

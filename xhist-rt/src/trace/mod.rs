@@ -19,6 +19,9 @@
 //! profile_event!(TIMER_FIRED; 12u64);
 //! ```
 
+#[cfg(all(feature = "defmt", feature = "trace", not(feature = "std")))]
+#[allow(unsafe_code)]
+mod defmt;
 mod line;
 #[allow(unsafe_code)]
 mod logger;
