@@ -8,20 +8,20 @@ use std::path::PathBuf;
 use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
-    MOST_TEXT, Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
-    write_unwound_from,
+    MOST_TEXT, Sources, answered_rows, reentry_texts, write_after, write_caught, write_end, write_reentries,
+    write_rows, write_unwound_from,
 };
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
-use crate::options::Options;
+use crate::options::{ListingRoom, Options};
 use xhist_history::answer::{
-    Code, Ending, ListedStatement, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
+    Code, Ending, ListedStatement, Replay, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
 };
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line};
+use xhist_history::model::{CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line};
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
@@ -45,13 +45,10 @@ pub struct AnswerReport<'o> {
     options: &'o Options,
     text: SourceText,
     values: ValueReader,
-    /// By the number of the map.
-    codes: HashMap<usize, Code>,
     /// Rings that may be shown.
     candidates: Vec<usize>,
     /// All rings.
     rings: Vec<Ring>,
-    lines: usize,
     /// The newest entries of each candidate, by the number of its ring.
     tails: HashMap<usize, Tail>,
     gap: Gap,
@@ -71,6 +68,34 @@ struct ShownThread {
     ending: Ending,
 }
 
+/// The same, ready to be drawn.
+struct ReadyThread<'c> {
+    thread: ShownThread,
+    code: &'c Code,
+    /// What ran up to its end.
+    before: Replay<'c>,
+    /// What ran behind it, where that is shown.
+    behind: Option<Replay<'c>>,
+    /// The lines of its panic's frames.
+    frames: Vec<CodePlace>,
+}
+
+/// What all drafts of a listing have.
+struct ListedThreads<'c> {
+    threads: Vec<ReadyThread<'c>>,
+    others: Vec<Ring>,
+    /// What the threads wait for: tasks and locks.
+    waits: Vec<u8>,
+}
+
+/// A draft of the listing.
+#[derive(Clone, Copy)]
+struct Draft {
+    /// Lines of a thread.
+    lines: usize,
+    has_suspects: bool,
+}
+
 impl<'o> AnswerReport<'o> {
     /// With the sources that these options allow.
     pub fn new(options: &'o Options) -> AnswerReport<'o> {
@@ -78,10 +103,8 @@ impl<'o> AnswerReport<'o> {
             options,
             text: SourceText::new(&options.read),
             values: ValueReader::default(),
-            codes: HashMap::new(),
             candidates: Vec::new(),
             rings: Vec::new(),
-            lines: options.lines,
             tails: HashMap::new(),
             gap: Gap::default(),
             tasks: TaskTracker::new(&options.read),
@@ -92,18 +115,21 @@ impl<'o> AnswerReport<'o> {
         }
     }
 
-    /// The threads that are shown, the most relevant first; and the others.
-    fn choose(&mut self, context: &mut Context<'_, '_>) -> (Vec<ShownThread>, Vec<Ring>) {
+    /// The threads that are shown, the most relevant first; and the others. `codes`: by the number of the map.
+    fn choose(
+        &mut self,
+        codes: &HashMap<usize, Code>,
+        context: &Context<'_, '_>,
+    ) -> (Vec<ShownThread>, Vec<Ring>) {
         let mut threads = Vec::new();
         for ring in &self.rings {
             let Some(tail) = self.tails.remove(&ring.number).filter(|tail| !tail.is_empty()) else {
                 continue;
             };
             let (map, names) = context.maps.of(ring);
-            let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
             let may_fail =
                 matches!(ring.status, "panicked" | "killed") || self.options.failed_test == Some(ring.number);
-            let ending = tail.ending((code, names), may_fail);
+            let ending = tail.ending((&codes[&map], names), may_fail);
             threads.push(ShownThread { ring: ring.clone(), tail, ending });
         }
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
@@ -129,9 +155,99 @@ impl<'o> AnswerReport<'o> {
         (threads, others)
     }
 
+    /// Reads again what ran in a thread.
+    fn ready<'c>(
+        &mut self,
+        thread: ShownThread,
+        codes: &'c HashMap<usize, Code>,
+        context: &Context<'_, '_>,
+    ) -> ReadyThread<'c> {
+        let ShownThread { ring, tail, ending } = &thread;
+        let (map, names) = context.maps.of(ring);
+        let code = &codes[&map];
+        let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
+        let mut whole = |code: &Code, statement| sources.whole(code, statement);
+        let before = tail.before((code, names), ending, &mut whole);
+        let is_shown = ending.since == SincePanic::Unclear && tail.after(ending) > 0;
+        let behind = is_shown.then(|| tail.behind((code, names), ending));
+        let panic = tail.panic(ending);
+        let frames = panic.map_or_else(Vec::new, |panic| frames(ring, panic, context.options));
+        ReadyThread { thread, code, before, behind, frames }
+    }
+
+    /// The listing, in the room that there is.
+    fn listing(
+        &mut self,
+        listed: &ListedThreads<'_>,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<Vec<u8>> {
+        let all = Draft { lines: self.options.lines, has_suspects: true };
+        let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
+            return self.draw(listed, all, context);
+        };
+        if !is_shared {
+            return self.within(bytes, listed, all, context);
+        }
+        let plain = Draft { has_suspects: false, ..all };
+        let most = self.draw(listed, plain, context)?.len().min(bytes);
+        let drawn = self.within(most, listed, all, context)?;
+        if drawn.len() <= most { Ok(drawn) } else { self.within(most, listed, plain, context) }
+    }
+
+    /// The listing with fewer lines, until it has at most this number of bytes.
+    fn within(
+        &mut self,
+        bytes: usize,
+        listed: &ListedThreads<'_>,
+        mut draft: Draft,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<Vec<u8>> {
+        loop {
+            let drawn = self.draw(listed, draft, context)?;
+            if drawn.len() <= bytes || draft.lines <= FEWEST_LINES {
+                return Ok(drawn);
+            }
+            draft.lines -= 2;
+        }
+    }
+
+    /// A draft of the listing.
+    fn draw(
+        &mut self,
+        ListedThreads { threads, others, waits }: &ListedThreads<'_>,
+        draft: Draft,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<Vec<u8>> {
+        // What is kept as data is that of the last draft.
+        self.options.answered.iter().for_each(|answered| drop(answered.take()));
+        let mut drawn = Vec::new();
+        let Context { options, maps, structures, notes, .. } = context;
+        let context = &mut Context { options, maps, structures, out: &mut drawn, notes };
+        let has_failed = threads.iter().any(|ready| ready.thread.has_failed());
+        if !has_failed {
+            context.out.write_all(waits)?;
+        }
+        // Two threads have all lines each; more share those of two.
+        let each = (2 * draft.lines / threads.len().max(1)).max(FEWEST_LINES);
+        let draft = Draft { lines: each.min(draft.lines), ..draft };
+        for ready in threads {
+            self.write_end(ready, draft, context)?;
+        }
+        self.write_others(others, context)?;
+        if has_failed {
+            context.out.write_all(waits)?;
+        }
+        Ok(drawn)
+    }
+
     /// Writes the end of a thread.
-    fn write_end(&mut self, thread: &ShownThread, context: &mut Context<'_, '_>) -> io::Result<()> {
-        let ShownThread { ring, tail, ending } = thread;
+    fn write_end(
+        &mut self,
+        ready: &ReadyThread<'_>,
+        draft: Draft,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
+        let ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, behind, .. } = ready;
         let (name, after) = (ring.thread(), tail.after(ending));
         let until = match ending.end {
             ThreadEnd::Here => "",
@@ -165,84 +281,86 @@ impl<'o> AnswerReport<'o> {
                 ..AnsweredThread::default()
             });
         }
-        self.write_rows(thread, false, context)?;
-        if ending.since == SincePanic::Unclear && after > 0 {
+        let (_, names) = context.maps.of(ring);
+        if let Some(caught) = tail.caught((code, names), ending) {
+            write_caught(caught, code, context.out)?;
+        }
+        if let Some(first) = tail.unwound_from((code, names), ending) {
+            write_unwound_from(first, code, context.out)?;
+        }
+        self.write_rows(ready, before, draft, context)?;
+        write_end(ending, before.formatted, tail.after(ending), context.out)?;
+        if let Some(behind) = behind {
             write_after(after, context.out)?;
-            self.write_rows(thread, true, context)?;
+            self.write_rows(ready, behind, draft, context)?;
         }
         self.log.write(ring, &log, context.out)
     }
 
-    /// Writes the lines of a thread up to its end; or those behind.
+    /// Writes the lines of a part of a thread.
     fn write_rows(
         &mut self,
-        ShownThread { ring, tail, ending }: &ShownThread,
-        is_behind: bool,
+        ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<'_>,
+        part: &Replay<'_>,
+        draft: Draft,
         context: &mut Context<'_, '_>,
     ) -> io::Result<()> {
         let (map, names) = context.maps.of(ring);
-        let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
         let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
         let hash = ring.map_hash;
-        let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
-        let suspects: Vec<SuspectLine> = suspects.copied().collect();
-        let mut wanted = Wanted { lines: self.lines, suspects: &suspects, is_test: self.options.is_test };
-        let panic = tail.panic(ending).filter(|_| !is_behind);
-        let frames = panic.map(|panic| (panic, frames(ring, panic, context.options)));
+        let is_its = |suspect: &&SuspectLine| draft.has_suspects && suspect.map_hash == hash;
+        let suspects: Vec<SuspectLine> = self.options.suspects.iter().filter(is_its).copied().collect();
+        let mut wanted = Wanted { lines: draft.lines, suspects: &suspects, is_test: self.options.is_test };
+        let panic = tail.panic(ending).filter(|_| std::ptr::eq(part, before));
         let mut draw = |wanted: Wanted<'_>| {
-            let mut shown = match is_behind {
-                true => tail.shown_after((code, names), ending, wanted),
-                false => tail.shown((code, names), ending, wanted, &mut |code, statement| {
-                    sources.whole(code, statement)
-                }),
-            };
-            let added = frames.as_ref().map_or(0, |(panic, frames)| {
+            let mut rows = part.rows(wanted);
+            let added = panic.map_or(0, |panic| {
                 let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
-                add_holes(&mut shown.rows, (code, names), (panic, frames), &mut text_of)
+                add_holes(&mut rows, (code, names), (panic, frames), &mut text_of)
             });
-            let added = added + add_lines(&mut shown.rows, code, &mut sources);
-            (shown, added)
+            let added = added + add_lines(&mut rows, code, &mut sources);
+            (rows, added)
         };
-        let (mut shown, added) = draw(wanted);
-        if added > 0 && shown.rows.len() > wanted.lines {
+        let (mut rows, added) = draw(wanted);
+        if added > 0 && rows.len() > wanted.lines {
             // Those frames take the place of what is less certain.
             wanted.lines = wanted.lines.saturating_sub(added);
-            (shown, _) = draw(wanted);
+            (rows, _) = draw(wanted);
         }
-        let places = shown.statements().flat_map(|(runs, statement)| {
+        let statements = rows.iter().filter_map(|row| match row.kind {
+            RowKind::Statement(statement) => Some((&row.runs[..], statement)),
+            _ => None,
+        });
+        let places = statements.flat_map(|(runs, statement)| {
             let (file, span) = code.place(statement);
             runs.iter().map(move |run| (*run, (file, span.line)))
         });
         let places: BTreeMap<u64, (u16, u32)> = places.collect();
-        for (run, values) in at_their_statements(&shown.values, &places, names) {
+        for (run, values) in at_their_statements(&part.values, &places, names) {
             let to = (context.options, &mut *context.notes);
             let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
             sources.values.insert(run, values_line(&values));
         }
-        let caught = tail.caught((code, names), ending).filter(|_| !is_behind);
-        if let Some(caught) = caught {
-            write_caught(caught, code, context.out)?;
-        }
-        if let Some(first) = tail.unwound_from((code, names), ending).filter(|_| !is_behind) {
-            write_unwound_from(first, code, context.out)?;
-        }
-        let names = (&*code, &ring.interrupts);
-        write_rows(&shown, names, &mut sources, self.options.layout.links, context.out)?;
+        let names = (*code, &ring.interrupts);
+        write_reentries(&part.reentries, code, context.out)?;
+        write_rows(&rows, names, &mut sources, self.options.layout.links, context.out)?;
         if let Some(answered) = &self.options.answered {
-            answered.add(reentries(&shown, code), answered_rows(&shown, names, &mut sources));
+            answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }
-        match is_behind {
-            true => Ok(()),
-            false => write_end(ending, shown.formatted, tail.after(ending), context.out),
-        }
+        Ok(())
     }
 
-    /// Writes the first tasks that have not ended.
-    fn write_tasks(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
+    /// The first tasks that have not ended, and threads at locks.
+    fn waits(&mut self, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
+        let mut waits = Vec::new();
+        let Context { options, maps, structures, notes, .. } = context;
+        let context = &mut Context { options, maps, structures, out: &mut waits, notes };
         let tracker = std::mem::replace(&mut self.tasks, TaskTracker::new(context.options));
         let tasks = TaskSummary { is_brief: true, ..tracker.summary(context.maps) };
         let mut format = self.options.make_format();
-        format.tasks(&tasks, context.out)
+        format.tasks(&tasks, context.out)?;
+        self.locks.write(context)?;
+        Ok(waits)
     }
 
     fn write_others(&self, others: &[Ring], context: &mut Context<'_, '_>) -> io::Result<()> {
@@ -274,7 +392,7 @@ impl Report for AnswerReport<'_> {
         self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
         rings.sort_by_key(|ring| rank_of(ring));
-        let most = (2 * self.lines / FEWEST_LINES).max(1);
+        let most = (2 * self.options.lines / FEWEST_LINES).max(1);
         // A panic may turn out to be caught: then the main thread says more.
         let main = rings.iter().skip(most).find(|ring| is_main(ring)).map(|ring| ring.number);
         self.candidates = rings.iter().take(most).map(|ring| ring.number).chain(main).collect();
@@ -309,23 +427,16 @@ impl Report for AnswerReport<'_> {
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         let is_empty = self.tails.is_empty();
-        let (threads, others) = self.choose(context);
-        let has_failed = threads.iter().any(ShownThread::has_failed);
-        if !has_failed {
-            self.write_tasks(context)?;
-            self.locks.write(context)?;
+        let mut codes: HashMap<usize, Code> = HashMap::new();
+        for ring in self.rings.iter().filter(|ring| self.tails.contains_key(&ring.number)) {
+            let (map, names) = context.maps.of(ring);
+            codes.entry(map).or_insert_with(|| Code::of(names));
         }
-        // Two threads have all lines each; more share those of two.
-        let each = (2 * self.lines / threads.len().max(1)).max(FEWEST_LINES);
-        self.lines = each.min(self.lines);
-        for thread in &threads {
-            self.write_end(thread, context)?;
-        }
-        self.write_others(&others, context)?;
-        if has_failed {
-            self.write_tasks(context)?;
-            self.locks.write(context)?;
-        }
+        let (threads, others) = self.choose(&codes, context);
+        let threads = threads.into_iter().map(|thread| self.ready(thread, &codes, context)).collect();
+        let waits = self.waits(context)?;
+        let listing = self.listing(&ListedThreads { threads, others, waits }, context)?;
+        context.out.write_all(&listing)?;
         if self.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
         }

@@ -8,7 +8,7 @@ use qs_core::listing::Thousands;
 
 use crate::format::Links;
 use crate::format::entries::AnsweredRow;
-use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
+use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
 
@@ -38,15 +38,14 @@ pub trait Sources {
 
 /// Writes the lines of a thread.
 pub fn write_rows(
-    shown: &Shown,
+    rows: &[Row],
     (code, interrupts): (&Code, &InterruptNames),
     sources: &mut dyn Sources,
     links: Links,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_reentries(&shown.reentries, code, out)?;
     let rows: Vec<Result<Cells, &Hole>> =
-        shown.rows.iter().map(|row| Cells::of(row, (code, interrupts), sources, links)).collect();
+        rows.iter().map(|row| Cells::of(row, (code, interrupts), sources, links)).collect();
     let widest = |cell: &dyn Fn(&Cells) -> usize, most: usize| {
         rows.iter().flatten().map(cell).max().unwrap_or(0).min(most)
     };
@@ -66,7 +65,7 @@ pub fn write_rows(
 
 /// The same lines as data.
 pub fn answered_rows(
-    shown: &Shown,
+    rows: &[Row],
     (code, interrupts): (&Code, &InterruptNames),
     sources: &mut dyn Sources,
 ) -> Vec<AnsweredRow> {
@@ -108,12 +107,12 @@ pub fn answered_rows(
             suspect: row.rank,
         }
     };
-    shown.rows.iter().map(&mut answered).collect()
+    rows.iter().map(&mut answered).collect()
 }
 
 /// The sentences above the lines.
-pub fn reentries(shown: &Shown, code: &Code) -> Vec<String> {
-    shown.reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
+pub fn reentry_texts(reentries: &[Reentry], code: &Code) -> Vec<String> {
+    reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
 }
 
 /// Writes which panics the thread caught before.
@@ -160,7 +159,7 @@ pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Writ
 }
 
 /// Functions that a handler or a callback entered again, a line each.
-fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
     for reentry in reentries.iter().take(MOST_REENTRIES) {
         let line = reentry_text(reentry, code);
         writeln!(out, "  {ALARM}{line}{ALARM:#}")?;
