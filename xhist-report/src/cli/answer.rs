@@ -44,8 +44,8 @@ const BYTES_ABOVE_SUSPECTS: usize = 2400;
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
 const SUSPECTS: usize = 5;
-/// The same for a program that crashed. No list of suspects follows, so they are not marked.
-const SUSPECTS_OF_CRASH: usize = 10;
+/// The same for a program that crashed. No list of suspects follows, so they are not marked, and those without a line are named.
+const SUSPECTS_OF_CRASH: usize = 16;
 /// Bytes of a ring file of such a program, at most: ranking keeps its statements in memory.
 const RANKED_CRASH: u64 = 16 << 20;
 /// Bytes of the listing of such a program.
@@ -398,7 +398,8 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            let part = ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects, room: None };
+            let part =
+                ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects, room: None };
             let room = ListingRoom { bytes: BYTES_ABOVE_SUSPECTS, is_shared: false };
             failure = failure.at_end_of(self.report(file, self.within_room(part, room), notes)?);
         }
@@ -444,7 +445,14 @@ impl Listing {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
             let suspects = self.suspects.clone();
-            let part = ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: true, suspects, room: None };
+            let part = ListedPart {
+                lines,
+                rings: Vec::new(),
+                failed_test: None,
+                is_test: true,
+                suspects,
+                room: None,
+            };
             let threads = self.report(&process.file, part, notes)?;
             let failure = AnsweredFailure {
                 kind: "process",

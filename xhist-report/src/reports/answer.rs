@@ -1,7 +1,7 @@
 //! The answer: for each thread that matters its last statements up to a panic or a signal, folded to a few lines; and the
 //! async tasks that have not ended, first if the program hung.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
 use std::path::PathBuf;
 
@@ -21,12 +21,15 @@ use xhist_history::answer::{
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line};
+use xhist_history::model::{
+    CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line,
+};
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
 use xhist_history::tokens::without_comments;
+use xhist_history::typed;
 use xhist_history::values::{ValueReader, frames};
 
 /// Lines of a thread when several share them.
@@ -87,6 +90,9 @@ struct ListedThreads<'c> {
     /// What the threads wait for: tasks and locks.
     waits: Vec<u8>,
 }
+
+/// A line of the sources: the hash of the map, the file, and its number.
+type ListedLine = (u64, u16, u32);
 
 /// A draft of the listing.
 #[derive(Clone, Copy)]
@@ -176,11 +182,7 @@ impl<'o> AnswerReport<'o> {
     }
 
     /// The listing, in the room that there is.
-    fn listing(
-        &mut self,
-        listed: &ListedThreads<'_>,
-        context: &mut Context<'_, '_>,
-    ) -> io::Result<Vec<u8>> {
+    fn listing(&mut self, listed: &ListedThreads<'_>, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
         let all = Draft { lines: self.options.lines, has_suspects: true };
         let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
             return self.draw(listed, all, context);
@@ -230,8 +232,12 @@ impl<'o> AnswerReport<'o> {
         // Two threads have all lines each; more share those of two.
         let each = (2 * draft.lines / threads.len().max(1)).max(FEWEST_LINES);
         let draft = Draft { lines: each.min(draft.lines), ..draft };
+        let mut listed = HashSet::new();
         for ready in threads {
-            self.write_end(ready, draft, context)?;
+            self.write_end(ready, draft, &mut listed, context)?;
+        }
+        if draft.has_suspects && !self.options.is_test {
+            self.write_more_suspects(threads, &listed, context)?;
         }
         self.write_others(others, context)?;
         if has_failed {
@@ -245,6 +251,7 @@ impl<'o> AnswerReport<'o> {
         &mut self,
         ready: &ReadyThread<'_>,
         draft: Draft,
+        listed: &mut HashSet<ListedLine>,
         context: &mut Context<'_, '_>,
     ) -> io::Result<()> {
         let ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, behind, .. } = ready;
@@ -288,23 +295,25 @@ impl<'o> AnswerReport<'o> {
         if let Some(first) = tail.unwound_from((code, names), ending) {
             write_unwound_from(first, code, context.out)?;
         }
-        self.write_rows(ready, before, draft, context)?;
+        listed.extend(self.write_rows(ready, before, draft, context)?);
         write_end(ending, before.formatted, tail.after(ending), context.out)?;
         if let Some(behind) = behind {
             write_after(after, context.out)?;
-            self.write_rows(ready, behind, draft, context)?;
+            listed.extend(self.write_rows(ready, behind, draft, context)?);
         }
         self.log.write(ring, &log, context.out)
     }
 
-    /// Writes the lines of a part of a thread.
+    /// Writes the lines of a part of a thread, and returns those of the sources that they have.
     fn write_rows(
         &mut self,
-        ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<'_>,
+        ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<
+            '_,
+        >,
         part: &Replay<'_>,
         draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Vec<ListedLine>> {
         let (map, names) = context.maps.of(ring);
         let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
         let hash = ring.map_hash;
@@ -347,7 +356,37 @@ impl<'o> AnswerReport<'o> {
         if let Some(answered) = &self.options.answered {
             answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }
-        Ok(())
+        Ok(places.into_values().map(|(file, line)| (hash, file, line)).collect())
+    }
+
+    /// Names the suspects that have no line in the listing, by file.
+    fn write_more_suspects(
+        &self,
+        threads: &[ReadyThread<'_>],
+        listed: &HashSet<ListedLine>,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
+        let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+        for SuspectLine { map_hash, file, line, .. } in &self.options.suspects {
+            let of_map = threads.iter().find(|ready| ready.thread.ring.map_hash == *map_hash);
+            let Some(path) = of_map.map(|ready| ready.code.path_of(*file)) else { continue };
+            if listed.contains(&(*map_hash, *file, *line)) {
+                continue;
+            }
+            match files.iter_mut().find(|(of, _)| *of == path) {
+                Some((_, lines)) => lines.push(line.to_string()),
+                None => files.push((path, vec![line.to_string()])),
+            }
+        }
+        let lists: Vec<String> =
+            files.iter().map(|(path, lines)| format!("{path}:{}", lines.join(", "))).collect();
+        match lists.is_empty() {
+            true => Ok(()),
+            false => {
+                let why = typed::command("suspects");
+                writeln!(context.out, "more suspects: {}; why: {why}", lists.join("; "))
+            }
+        }
     }
 
     /// The first tasks that have not ended, and threads at locks.
