@@ -583,6 +583,51 @@ mod tests {
     }
 
     #[test]
+    fn a_check_in_main_is_as_one_of_a_test() {
+        let first = |function: &str| {
+            let mut program = program();
+            program.functions[2].path = function.into();
+            let mut tests = [test(0b1111 | 1 << 11, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
+            history.makers = vec![Maker { site: 0, steps: 0 }];
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first("main"), first("h")), (0, 11));
+    }
+
+    #[test]
+    fn the_body_of_a_macro_is_open_for_every_use_of_it() {
+        let first = |function: &str| {
+            let mut program = program();
+            program.functions[0].path = function.into();
+            let mut tests = [test(0b1_0001, true)];
+            tests[0].history.as_mut().unwrap().open = vec![0, 4];
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first("f"), first("f!")), (0, 4));
+    }
+
+    #[test]
+    fn a_frame_is_at_most_twice_as_far_down_as_in_a_backtrace() {
+        let ranks = |open: &[u32]| {
+            let mut tests = [test(0b1111_1111_1111, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            history.open = open.to_vec();
+            history.makers = (5..SITES).map(|site| Maker { site, steps: 0 }).collect();
+            let suspects = suspects(&tests);
+            let rank = |site| suspects.iter().position(|known| known == site).unwrap() + 1;
+            open.iter().map(rank).collect::<Vec<_>>()
+        };
+        // The oldest sites; all others made a value.
+        for (number, rank) in (1..).zip(ranks(&[4, 3, 2, 1, 0])) {
+            assert!(rank <= FRAME_RANKS * number, "frame {number} has rank {rank}");
+        }
+    }
+
+    #[test]
     fn the_statement_that_panicked_is_among_the_first_two() {
         let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
