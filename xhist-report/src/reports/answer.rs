@@ -22,7 +22,7 @@ use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
 use xhist_history::model::{
-    CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line,
+    CodePlace, Gap, Names, Opening, Ring, ShownValue, SuspectLine, TaskSummary, What, values_line,
 };
 use xhist_history::notes::Notes;
 use xhist_history::report::{Report, Summary};
@@ -171,7 +171,7 @@ impl<'o> AnswerReport<'o> {
         let ShownThread { ring, tail, ending } = &thread;
         let (map, names) = context.maps.of(ring);
         let code = &codes[&map];
-        let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
+        let mut sources = RingSources::new(&mut self.text, (map, names));
         let mut whole = |code: &Code, statement| sources.whole(code, statement);
         let before = tail.before((code, names), ending, &mut whole);
         let is_shown = ending.since == SincePanic::Unclear && tail.after(ending) > 0;
@@ -315,7 +315,7 @@ impl<'o> AnswerReport<'o> {
         context: &mut Context<'_, '_>,
     ) -> io::Result<Vec<ListedLine>> {
         let (map, names) = context.maps.of(ring);
-        let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
+        let mut sources = RingSources::new(&mut self.text, (map, names));
         let hash = ring.map_hash;
         let is_its = |suspect: &&SuspectLine| draft.has_suspects && suspect.map_hash == hash;
         let suspects: Vec<SuspectLine> = self.options.suspects.iter().filter(is_its).copied().collect();
@@ -336,19 +336,26 @@ impl<'o> AnswerReport<'o> {
             wanted.lines = wanted.lines.saturating_sub(added);
             (rows, _) = draw(wanted);
         }
-        let statements = rows.iter().filter_map(|row| match row.kind {
-            RowKind::Statement(statement) => Some((&row.runs[..], statement)),
-            _ => None,
-        });
-        let places = statements.flat_map(|(runs, statement)| {
-            let (file, span) = code.place(statement);
-            runs.iter().map(move |run| (*run, (file, span.line)))
-        });
-        let places: BTreeMap<u64, (u16, u32)> = places.collect();
-        for (run, values) in at_their_statements(&part.values, &places, names) {
-            let to = (context.options, &mut *context.notes);
-            let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
-            sources.values.insert(run, values_line(&values));
+        let mut listed = Vec::new();
+        for is_first in [true, false] {
+            let places: BTreeMap<u64, (u16, u32)> = rows
+                .iter()
+                .filter_map(|row| match row.kind {
+                    RowKind::Statement(statement) => Some((row, code.place(statement))),
+                    _ => None,
+                })
+                .flat_map(|(row, (file, span))| {
+                    let runs = if is_first { &row.firsts } else { &row.runs };
+                    runs.iter().map(move |run| (*run, (file, span.line)))
+                })
+                .collect();
+            for (run, values) in at_their_statements(&part.values, &places, names) {
+                let to = (context.options, &mut *context.notes);
+                let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
+                let known = if is_first { &mut sources.first_values } else { &mut sources.values };
+                known.insert(run, values);
+            }
+            listed.extend(places.into_values().map(|(file, line)| (hash, file, line)));
         }
         let names = (*code, &ring.interrupts);
         write_reentries(&part.reentries, code, context.out)?;
@@ -356,7 +363,7 @@ impl<'o> AnswerReport<'o> {
         if let Some(answered) = &self.options.answered {
             answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }
-        Ok(places.into_values().map(|(file, line)| (hash, file, line)).collect())
+        Ok(listed)
     }
 
     /// Names the suspects that have no line in the listing, by file.
@@ -552,8 +559,15 @@ struct RingSources<'s, 'n> {
     text: &'s mut SourceText,
     map: usize,
     names: &'n Names,
-    /// Values by the time of their statement, as text.
-    values: HashMap<u64, String>,
+    /// Values by the time of their statement; and those of first rounds.
+    values: HashMap<u64, Vec<ShownValue>>,
+    first_values: HashMap<u64, Vec<ShownValue>>,
+}
+
+impl<'s, 'n> RingSources<'s, 'n> {
+    fn new(text: &'s mut SourceText, (map, names): (usize, &'n Names)) -> RingSources<'s, 'n> {
+        RingSources { text, map, names, values: HashMap::new(), first_values: HashMap::new() }
+    }
 }
 
 impl RingSources<'_, '_> {
@@ -584,9 +598,22 @@ impl Sources for RingSources<'_, '_> {
         Some((text, first + lines - 1))
     }
 
-    fn values(&mut self, runs: &[u64]) -> String {
-        let values: Vec<&str> = runs.iter().filter_map(|run| Some(self.values.get(run)?.as_str())).collect();
-        if values.is_empty() { String::new() } else { format!("  {}", values.join(", ")) }
+    fn values(&mut self, row: &Row) -> String {
+        let of = |known: &HashMap<u64, Vec<ShownValue>>, runs: &[u64]| {
+            let values = runs.iter().filter_map(|run| known.get(run)).flatten();
+            values.cloned().collect::<Vec<_>>()
+        };
+        let newest = of(&self.values, &row.runs);
+        let mut first = of(&self.first_values, &row.firsts);
+        // What did not change is written once.
+        first.retain(|first| {
+            !newest.iter().any(|value| (&value.name, &value.text) == (&first.name, &first.text))
+        });
+        match (newest.is_empty(), first.is_empty()) {
+            (true, _) => String::new(),
+            (false, true) => format!("  {}", values_line(&newest)),
+            (false, false) => format!("  {}; first {}", values_line(&newest), values_line(&first)),
+        }
     }
 
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf> {

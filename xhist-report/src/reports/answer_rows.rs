@@ -30,8 +30,8 @@ pub trait Sources {
     /// The source text of a statement in one line, and the last line of the source that is in there. `is_open`: a frame of the
     /// panic is at it.
     fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)>;
-    /// The values behind statements that ran at these times; empty without any.
-    fn values(&mut self, runs: &[u64]) -> String;
+    /// The values behind the statements of a row: the newest, and those of the first round of a loop. Empty without any.
+    fn values(&mut self, row: &Row) -> String;
     /// The file that it is in.
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
 }
@@ -255,7 +255,7 @@ impl Cells {
                 }
                 let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
-                let values = sources.values(&row.runs);
+                let values = sources.values(row);
                 let inside = match row.inside {
                     0 => String::new(),
                     inside => format!("  ... {} inside", plural(inside)),
