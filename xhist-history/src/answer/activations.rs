@@ -24,8 +24,9 @@ pub enum CallContent {
         statement: ListedStatement,
         /// How often it ran in a row.
         times: u64,
-        /// When it ran first and last, in statements of the thread.
+        /// When it ran first, in statements of the thread.
         first: u64,
+        /// When it ran last.
         since: u64,
     },
     /// A call that has ended.

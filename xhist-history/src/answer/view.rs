@@ -68,8 +68,9 @@ pub struct Row {
     pub times: u64,
     /// Its rank among the suspects.
     pub rank: Option<usize>,
-    /// When its statements ran last, and when first.
+    /// When its statements ran last.
     pub runs: Vec<u64>,
+    /// When they ran first, in a loop that is one round.
     pub firsts: Vec<u64>,
     /// Statements that ran in its calls and have no lines.
     pub inside: u64,
