@@ -3,14 +3,14 @@
 
 use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
-    MOST_TEXT, Sources, answered_rows, reentry_texts, write_after, write_caught, write_end, write_reentries,
-    write_rows, write_unwound_from,
+    Sources, answered_rows, reentry_texts, write_after, write_caught, write_end, write_reentries, write_rows,
+    write_unwound_from,
 };
+use super::answer_sources::RingSources;
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
@@ -21,14 +21,10 @@ use xhist_history::answer::{
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{
-    CodePlace, Gap, Names, Opening, Ring, ShownValue, SuspectLine, TaskSummary, What, values_line,
-};
-use xhist_history::notes::Notes;
+use xhist_history::model::{CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What};
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
-use xhist_history::tokens::without_comments;
 use xhist_history::typed;
 use xhist_history::values::{ValueReader, frames};
 
@@ -36,12 +32,6 @@ use xhist_history::values::{ValueReader, frames};
 const FEWEST_LINES: usize = 8;
 /// Threads named that are not shown.
 const NAMED: usize = 10;
-/// Lines of a statement's text that are read.
-const TEXT_LINES: u32 = 30;
-/// Characters of the first line that need no more to be understood.
-const LONG_ENOUGH: usize = 60;
-/// Lines of an open statement that are always shown.
-const SHORT: usize = 3;
 
 /// Shows the end of threads.
 pub struct AnswerReport<'o> {
@@ -528,101 +518,6 @@ fn add_lines(rows: &mut Vec<Row>, code: &Code, sources: &mut RingSources<'_, '_>
     rows.len() - before
 }
 
-/// The first lines of a statement as one line, up to the block that it opens, and the number of the last one. `is_open`: all of
-/// a few lines, or those that there is room for.
-fn in_one_line(whole: &str, is_open: bool) -> (String, u32) {
-    // A comment at the end of a line would hide the next line.
-    let whole = if whole.contains('\n') { without_comments(whole) } else { whole.to_owned() };
-    let lines: Vec<&str> = whole.lines().map(str::trim).collect();
-    let head = lines.iter().position(|line| line.ends_with('{')).map_or(lines.len(), |last| last + 1);
-    let is_short = is_open && head <= SHORT;
-    let (mut text, mut last) = (String::new(), 1);
-    for (number, line) in (1..).zip(&lines[..head]).filter(|(_, line)| !line.is_empty()) {
-        let is_full = match is_open {
-            true => text.chars().count() + line.chars().count() >= MOST_TEXT,
-            false => text.chars().count() > LONG_ENOUGH,
-        };
-        if is_full && !text.is_empty() && !is_short {
-            break;
-        }
-        if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
-            text.push(' ');
-        }
-        text.push_str(line);
-        last = number;
-    }
-    (text, last)
-}
-
-/// The texts and files of the statements in a ring.
-struct RingSources<'s, 'n> {
-    text: &'s mut SourceText,
-    map: usize,
-    names: &'n Names,
-    /// Values by the time of their statement; and those of first rounds.
-    values: HashMap<u64, Vec<ShownValue>>,
-    first_values: HashMap<u64, Vec<ShownValue>>,
-}
-
-impl<'s, 'n> RingSources<'s, 'n> {
-    fn new(text: &'s mut SourceText, (map, names): (usize, &'n Names)) -> RingSources<'s, 'n> {
-        RingSources { text, map, names, values: HashMap::new(), first_values: HashMap::new() }
-    }
-}
-
-impl RingSources<'_, '_> {
-    fn line(&mut self, file: u16, line: u32) -> Option<&str> {
-        // A missing file is no news: the places are there without it.
-        let mut nowhere = io::sink();
-        self.text.line((self.map, self.names), file, line, &mut Notes::new(&mut nowhere))
-    }
-
-    /// All lines of a statement.
-    fn whole(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
-        let (file, span) = code.place(statement);
-        let (first, last) = (span.line, span.end_line);
-        let mut text = self.line(file, first)?.to_owned();
-        for line in first + 1..=last.min(first.saturating_add(TEXT_LINES)) {
-            text.push('\n');
-            text.push_str(self.line(file, line).unwrap_or_default());
-        }
-        Some(text)
-    }
-}
-
-impl Sources for RingSources<'_, '_> {
-    fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)> {
-        let whole = self.whole(code, statement)?;
-        let first = code.place(statement).1.line;
-        let (text, lines) = in_one_line(&whole, is_open);
-        Some((text, first + lines - 1))
-    }
-
-    fn values(&mut self, row: &Row) -> String {
-        let of = |known: &HashMap<u64, Vec<ShownValue>>, runs: &[u64]| {
-            let values = runs.iter().filter_map(|run| known.get(run)).flatten();
-            values.cloned().collect::<Vec<_>>()
-        };
-        let newest = of(&self.values, &row.runs);
-        let mut first = of(&self.first_values, &row.firsts);
-        // What did not change is written once.
-        first.retain(|first| {
-            !newest.iter().any(|value| (&value.name, &value.text) == (&first.name, &first.text))
-        });
-        match (newest.is_empty(), first.is_empty()) {
-            (true, _) => String::new(),
-            (false, true) => format!("  {}", values_line(&newest)),
-            (false, false) => format!("  {}; first {}", values_line(&newest), values_line(&first)),
-        }
-    }
-
-    fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf> {
-        let (file, span) = code.place(statement);
-        self.line(file, span.line)?;
-        self.text.file(self.map, file)
-    }
-}
-
 impl ShownThread {
     /// Whether a panic or a signal ended it.
     fn has_failed(&self) -> bool {
@@ -654,22 +549,4 @@ fn rank_of(ring: &Ring) -> u32 {
 
 fn is_main(ring: &Ring) -> bool {
     ring.tid != 0 && ring.tid == ring.pid
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn open_statements_have_all_of_a_few_lines_or_those_that_there_is_room_for() {
-        let call =
-            "match search(\n    &self.reverse, // a comment\n    text.len(),\n) {\n    Some(_) => 1,\n}";
-        let whole = "match search(&self.reverse, text.len(),) {";
-        assert_eq!(in_one_line(call, false), (whole.to_owned(), 4));
-        assert_eq!(in_one_line(call, true), (whole.to_owned(), 4));
-        let long = |lines: usize| vec!["x".repeat(MOST_TEXT / 2 + 8); lines].join("\n");
-        let last = |lines, is_open| in_one_line(&long(lines), is_open).1;
-        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, true)), [1, 2, 3, 1]);
-        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, false)), [1, 1, 1, 1]);
-    }
 }
