@@ -13,6 +13,7 @@ pub const CASES: &[Case] = &[
     Case::new("threads_count_for_the_test_that_started_them", threads),
     Case::new("one_thread_at_a_time_gives_the_same_suspects", one_thread),
     Case::new("a_failed_test_alone_is_ranked_by_order", alone),
+    Case::new("suspects_of_a_crash_that_find_no_line_are_named", crash),
     Case::new("json_and_sarif_have_the_suspects_of_the_text", formats),
     Case::needing("sarif_is_valid_by_the_official_schema", &[Need::Registry, Need::JsonSchema], sarif_schema),
     Case::new("what_cannot_be_ranked_is_an_error", errors),
@@ -255,6 +256,29 @@ fn one_thread() {
     assert_eq!(suspects["tests"]["passed"], 3, "{suspects:#}");
     let line = line_of(&tree.join("src/lib.rs"), "// wrong");
     assert_eq!(suspects["suspects"][0]["line"], line, "{suspects:#}");
+}
+
+/// 40 functions of three lines, one after the other, and a check of what they made.
+fn crash() {
+    let function = |number: usize| {
+        format!(
+            "fn f{number}(x: u64) -> u64 {{\n    let y = x + {number};\n    let z = y % 1000;\n    z * 2\n}}\n"
+        )
+    };
+    let call = |number: usize| format!("    x = f{number}(x);\n");
+    let (functions, calls): (String, String) = (0..40).map(|number| (function(number), call(number))).unzip();
+    let main = format!("{functions}fn main() {{\n    let mut x = 1;\n{calls}    assert_eq!(x, 0);\n}}\n");
+    let tree = Tree::program("crash", &main);
+    let done = cargo(tree.path()).args("xhist run --quiet").done().expect(101);
+    let (listing, more) = done.stderr.split_once("\nmore suspects: src/main.rs:").expect("more suspects");
+    let (lines, rest) = more.split_once(';').expect("a list of lines");
+    done.check(rest.starts_with(" why: cargo xhist suspects\n"), "the command that says why");
+    let listing = &listing[listing.find("last statements").expect("a listing")..];
+    let ranked = cargo(tree.path()).args("xhist suspects").succeed();
+    for line in lines.split(", ") {
+        done.check(!listing.contains(&format!("src/main.rs:{line} ")), "it has no line in the listing");
+        ranked.check(ranked.stdout.contains(&format!(". src/main.rs:{line} ")), "it is a suspect");
+    }
 }
 
 fn alone() {

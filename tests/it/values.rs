@@ -58,6 +58,9 @@ fn main() {
 mod tests {
     #[test]
     fn items_are_small() {
+        for round in 1..=3_usize {
+            super::twice(round);
+        }
         let item = super::classify(9000, "large");
         assert_eq!(item.kind, super::Kind::Empty);
     }
@@ -191,6 +194,10 @@ fn failure() {
     let done = cargo(tree.path()).args("xhist test --quiet --values **").done().expect(101);
     done.check(done.stderr.contains("let half = size / 2;  size = 9000"), "values in the listing");
     done.check(done.stderr.contains("half = 4500"), "of each line");
+    done.check(
+        done.stderr.contains("round = 3; first round = 1"),
+        "of the last and the first round of a loop",
+    );
     // The call ran other statements before it was bound.
     let bound = done.stderr.lines().find(|line| line.contains("let item = super::classify(9000"));
     let bound = bound.expect("the statement of the test");

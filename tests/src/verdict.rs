@@ -225,6 +225,7 @@ fn names(text: &[&str], file: &str, line: usize) -> bool {
     let mut ranges = lists.flat_map(|list| {
         let end = list.find(|mark: char| !(mark.is_ascii_digit() || matches!(mark, ',' | '-' | ' ')));
         list[..end.unwrap_or(list.len())].split(',').map_while(|range| {
+            let range = range.trim_start();
             let (first, last) = range.split_once('-').unwrap_or((range, range));
             // Behind the last range there is a column of text.
             let last = last.split(' ').next().unwrap_or_default();
@@ -240,9 +241,9 @@ mod tests {
 
     #[test]
     fn lists_of_lines_are_read() {
-        let text = ["  src/a.rs:3, 5-9      f", "  both  src/b.rs:12  if 7 {  g"];
+        let text = ["  src/a.rs:3, 5-9, 11, 15      f", "  both  src/b.rs:12  if 7 {  g"];
         let named = |file: &str| (1..20).filter(|line| names(&text, file, *line)).collect::<Vec<_>>();
-        assert_eq!(named("src/a.rs"), [3, 5, 6, 7, 8, 9]);
+        assert_eq!(named("src/a.rs"), [3, 5, 6, 7, 8, 9, 11, 15]);
         assert_eq!(named("src/b.rs"), [12]);
         assert!(named("src/c.rs").is_empty());
     }

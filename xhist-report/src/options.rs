@@ -36,6 +36,8 @@ pub struct Options {
     pub lines: usize,
     /// Lines that an answer shows where they ran last, the most suspicious first.
     pub suspects: Vec<SuspectLine>,
+    /// How long that listing may be; without it, as long as its lines are.
+    pub room: Option<ListingRoom>,
     /// An answer is only for sources without trace events and QS records, because it shows neither; others get the whole history.
     pub keeps_records: bool,
     /// The folder of a report that has several files.
@@ -50,6 +52,15 @@ pub struct Options {
     pub qs: QsOptions,
     /// How long it may be.
     pub budget: Option<Budget>,
+}
+
+/// How long the listing of an answer may be. Of long lines there are fewer.
+#[derive(Clone, Copy, Debug)]
+pub struct ListingRoom {
+    /// Bytes, with those of styles.
+    pub bytes: usize,
+    /// Suspects take the room of other lines: the listing is no longer than without them.
+    pub is_shared: bool,
 }
 
 impl Options {
@@ -115,6 +126,7 @@ impl Default for Options {
             is_test: false,
             lines: LINES,
             suspects: Vec::new(),
+            room: None,
             keeps_records: false,
             folder: None,
             recording: None,

@@ -223,15 +223,21 @@ fn is_fix(fix: &[FixPlace], path: &str, lines: &RangeInclusive<usize>) -> bool {
     fix.iter().any(|place| lines.contains(&place.line) && is_file(&place.file))
 }
 
-/// The places in a text: `path.rs:7`, `path.rs:7:9`, `path.rs:7,` and `path.rs:7-9`.
+/// The places in a text: `path.rs:7`, `path.rs:7:9`, `path.rs:7-9` and `path.rs:7, 9`.
 fn places(text: &str) -> impl Iterator<Item = (&str, RangeInclusive<usize>)> {
-    text.split(|mark: char| mark.is_whitespace() || matches!(mark, '(' | ')' | ',')).filter_map(|word| {
-        let at = word.find(".rs:")? + 3;
-        let number = |text: &str| text.split(|mark: char| !mark.is_ascii_digit()).next()?.parse().ok();
-        let behind = &word[at + 1..];
-        let first: usize = number(behind)?;
-        let last = behind.split_once('-').and_then(|(_, last)| number(last));
-        Some((&word[..at], first..=last.unwrap_or(first)))
+    text.match_indices(".rs:").flat_map(move |(at, end)| {
+        let is_outside = |mark: char| mark.is_whitespace() || matches!(mark, '(' | ')' | ',');
+        let begin = text[..at].rfind(is_outside).map_or(0, |mark| mark + 1);
+        let path = &text[begin..at + end.len() - 1];
+        let list = &text[at + end.len()..];
+        let end = list.find(|mark: char| !mark.is_ascii_digit() && !matches!(mark, ',' | '-' | ' '));
+        let list = &list[..end.unwrap_or(list.len())];
+        list.split(", ").map_while(move |range| {
+            let number = |text: &str| text.split(|mark: char| !mark.is_ascii_digit()).next()?.parse().ok();
+            let first: usize = number(range)?;
+            let last = range.split_once('-').and_then(|(_, last)| number(last));
+            Some((path, first..=last.unwrap_or(first)))
+        })
     })
 }
 
@@ -309,12 +315,13 @@ mod tests {
     fn a_place_is_known_with_directories_in_front() {
         let fix = lines_of(PATCH);
         let found: Vec<_> =
-            places("  at ./x/src/a.rs:12:5\n src/a.rs:9 (at src/ba.rs:11), src/b.rs:11 src/a.rs:7-10")
+            places("  at ./x/src/a.rs:12:5\n src/a.rs:9 (at src/ba.rs:11), src/b.rs:11 src/a.rs:7-10, 11; 3")
                 .collect();
         let lines = [("./x/src/a.rs", 12..=12), ("src/a.rs", 9..=9), ("src/ba.rs", 11..=11)];
         assert_eq!(found[..3], lines);
-        assert_eq!(found[3..], [("src/b.rs", 11..=11), ("src/a.rs", 7..=10)]);
+        let list = [("src/b.rs", 11..=11), ("src/a.rs", 7..=10), ("src/a.rs", 11..=11)];
+        assert_eq!(found[3..], list);
         let are: Vec<_> = found.iter().map(|(path, lines)| is_fix(&fix, path, lines)).collect();
-        assert_eq!(are, [true, false, false, false, true]);
+        assert_eq!(are, [true, false, false, false, true, true]);
     }
 }

@@ -24,7 +24,9 @@ pub enum CallContent {
         statement: ListedStatement,
         /// How often it ran in a row.
         times: u64,
-        /// When it ran last, in statements of the thread.
+        /// When it ran first, in statements of the thread.
+        first: u64,
+        /// When it ran last.
         since: u64,
     },
     /// A call that has ended.
@@ -262,7 +264,7 @@ impl<'c> Activations<'c> {
             0 => None,
             _ => self.formatting_since.or(Some(since)),
         };
-        self.push(CallContent::Line { statement, times: 1, since });
+        self.push(CallContent::Line { statement, times: 1, first: since, since });
         self.reentries.step(&self.stack, since);
         if self.parts > MOST_PARTS {
             self.shrink();
@@ -285,7 +287,7 @@ impl<'c> Activations<'c> {
         if above > 0 {
             // An async body that waits for the one above it.
             let statement = ListedStatement::Known(activation.statement);
-            call.body.push(CallContent::Line { statement, times: 0, since });
+            call.body.push(CallContent::Line { statement, times: 0, first: since, since });
         }
         (call.is_handler, call.interrupt) = (activation.is_handler, activation.interrupt);
         if call.is_handler {
@@ -469,8 +471,8 @@ fn fold(body: &mut Vec<CallContent>) {
     let len = body.len();
     if let [
         ..,
-        CallContent::Line { statement, times, since },
-        CallContent::Line { statement: newest, times: more, since: now },
+        CallContent::Line { statement, times, since, .. },
+        CallContent::Line { statement: newest, times: more, since: now, .. },
     ] = &mut body[..]
         && statement == newest
     {
@@ -504,12 +506,18 @@ fn fold(body: &mut Vec<CallContent>) {
     }
 }
 
-/// Adds the counts of a round to those of one of the same shape.
+/// Adds the counts of an earlier round to those of one of the same shape.
 fn add(to: &mut [CallContent], round: &[CallContent]) {
     for (part, other) in to.iter_mut().zip(round) {
         match (part, other) {
-            (CallContent::Line { times, .. }, CallContent::Line { times: more, .. })
-            | (CallContent::Repeated { times, .. }, CallContent::Repeated { times: more, .. }) => {
+            (
+                CallContent::Line { times, first, .. },
+                CallContent::Line { times: more, first: earlier, .. },
+            ) => {
+                *times = times.saturating_add(*more);
+                *first = *earlier;
+            }
+            (CallContent::Repeated { times, .. }, CallContent::Repeated { times: more, .. }) => {
                 *times = times.saturating_add(*more);
             }
             (CallContent::Counted(count), CallContent::Counted(more)) => *count = count.saturating_add(*more),

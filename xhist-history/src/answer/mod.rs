@@ -13,5 +13,5 @@ mod view;
 pub use code::{Code, ListedStatement};
 pub use holes::add as add_holes;
 pub use program_files::{FrameStatement, ProgramFiles};
-pub use tail::{Ending, Shown, Tail, ThreadEnd};
+pub use tail::{Ending, Replay, Tail, ThreadEnd};
 pub use view::{Hole, Row, RowKind, Wanted};

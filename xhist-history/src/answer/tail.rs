@@ -9,7 +9,7 @@ use qs_core::record::value::RecordedValue;
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::program_files::comes_from;
-use super::view::{self, Row, RowKind, Wanted};
+use super::view::{self, Row, Wanted};
 use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
 use crate::model::{Gap, Item, Names, PanicPlace, What};
 
@@ -69,17 +69,23 @@ pub struct Ending {
     first: Option<usize>,
 }
 
-/// What is shown of a thread.
-#[derive(Debug, Default)]
-pub struct Shown {
-    /// Lines.
-    pub rows: Vec<Row>,
+/// A part of a history that ran again: its lines can be drawn several times.
+pub struct Replay<'c> {
+    code: &'c Code,
+    activations: Activations<'c>,
     /// Statements that formatted the message of a panic.
     pub formatted: u64,
     /// Values behind statements, by the time of the statement.
     pub values: HashMap<u64, Vec<RecordedValue>>,
     /// Functions that a handler entered again.
     pub reentries: Vec<Reentry>,
+}
+
+impl Replay<'_> {
+    /// Its lines.
+    pub fn rows(&self, wanted: Wanted<'_>) -> Vec<Row> {
+        view::rows(&self.activations, self.code, wanted)
+    }
 }
 
 impl Tail {
@@ -235,22 +241,21 @@ impl Tail {
         after.fold(0, u64::saturating_add)
     }
 
-    /// The lines up to the end. `text_of`: the source text of a statement.
-    pub fn shown(
+    /// What ran up to the end. `text_of`: the source text of a statement.
+    pub fn before<'c>(
         &self,
-        (code, names): (&Code, &Names),
+        (code, names): (&'c Code, &Names),
         ending: &Ending,
-        wanted: Wanted<'_>,
         text_of: &mut dyn FnMut(&Code, ListedStatement) -> Option<String>,
-    ) -> Shown {
-        let (mut activations, values) = self.replay(0..ending.cut, (code, names));
+    ) -> Replay<'c> {
+        let mut replay = self.replay(0..ending.cut, (code, names));
         let place = self.panic(ending).and_then(|panic| panic.at.as_ref());
         let has_panicked =
             |statement| place.is_some_and(|place| comes_from(place, code.place(statement), names));
-        let formatted = match ending.end {
+        replay.formatted = match ending.end {
             // What panicked itself is not what made the text of a message.
-            ThreadEnd::Panic if activations.formats_at(&has_panicked) => 0,
-            ThreadEnd::Panic => activations.leave_out_formatting(&mut |statement| {
+            ThreadEnd::Panic if replay.activations.formats_at(&has_panicked) => 0,
+            ThreadEnd::Panic => replay.activations.leave_out_formatting(&mut |statement| {
                 // What the statement itself makes text of may be what is wrong.
                 let text = text_of(code, statement);
                 text.is_some_and(|text| {
@@ -259,22 +264,17 @@ impl Tail {
             }),
             _ => 0,
         };
-        let reentries = activations.reentries();
-        Shown { rows: view::rows(&activations, code, wanted), formatted, values, reentries }
+        replay.reentries = replay.activations.reentries();
+        replay
     }
 
-    /// The lines behind the end.
-    pub fn shown_after(&self, (code, names): (&Code, &Names), ending: &Ending, wanted: Wanted<'_>) -> Shown {
-        let (activations, values) = self.replay(ending.cut..self.items.len(), (code, names));
-        Shown { rows: view::rows(&activations, code, wanted), formatted: 0, values, reentries: Vec::new() }
+    /// What ran behind the end.
+    pub fn behind<'c>(&self, code: (&'c Code, &Names), ending: &Ending) -> Replay<'c> {
+        self.replay(ending.cut..self.items.len(), code)
     }
 
     /// What ran in a part of the history, and the values behind its statements.
-    fn replay<'c>(
-        &self,
-        range: Range<usize>,
-        (code, names): (&'c Code, &Names),
-    ) -> (Activations<'c>, HashMap<u64, Vec<RecordedValue>>) {
+    fn replay<'c>(&self, range: Range<usize>, (code, names): (&'c Code, &Names)) -> Replay<'c> {
         let mut activations = Activations::new(code);
         let first = self.count - self.items.len() as u64 + range.start as u64;
         let mut values = HashMap::new();
@@ -285,17 +285,7 @@ impl Tail {
                 values.entry(activations.now()).or_insert_with(Vec::new).extend_from_slice(behind);
             }
         }
-        (activations, values)
-    }
-}
-
-impl Shown {
-    /// The statements shown, and when they ran.
-    pub fn statements(&self) -> impl Iterator<Item = (&[u64], ListedStatement)> {
-        self.rows.iter().filter_map(|row| match row.kind {
-            RowKind::Statement(statement) => Some((&row.runs[..], statement)),
-            _ => None,
-        })
+        Replay { code, activations, formatted: 0, values, reentries: Vec::new() }
     }
 }
 

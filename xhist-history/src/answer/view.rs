@@ -70,6 +70,8 @@ pub struct Row {
     pub rank: Option<usize>,
     /// When its statements ran last.
     pub runs: Vec<u64>,
+    /// When they ran first, in a loop that is one round.
+    pub firsts: Vec<u64>,
     /// Statements that ran in its calls and have no lines.
     pub inside: u64,
     /// The interrupt that began with it; 0 for none.
@@ -83,7 +85,17 @@ pub struct Row {
 impl Row {
     /// A line with nothing beside it.
     pub fn new(depth: usize, times: u64, kind: RowKind) -> Row {
-        Row { depth, times, rank: None, runs: Vec::new(), inside: 0, interrupt: 0, frame: None, kind }
+        Row {
+            depth,
+            times,
+            rank: None,
+            runs: Vec::new(),
+            firsts: Vec::new(),
+            inside: 0,
+            interrupt: 0,
+            frame: None,
+            kind,
+        }
     }
 }
 
@@ -461,7 +473,7 @@ impl View<'_> {
     ) {
         for part in parts {
             match part {
-                CallContent::Line { statement, times: own, since } => {
+                CallContent::Line { statement, times: own, first, since } => {
                     let line = |statement: ListedStatement| {
                         let (file, span) = self.code.place(statement);
                         (file, span.line)
@@ -472,6 +484,7 @@ impl View<'_> {
                         kind: RowKind::Statement(other),
                         times: known,
                         runs,
+                        firsts,
                         ..
                     }) = drawn.rows.last_mut()
                         && (line(*other), *before) == (line(*statement), depth)
@@ -484,12 +497,13 @@ impl View<'_> {
                             times.max(*known)
                         };
                         runs.push(*since);
+                        firsts.push(*first);
                         continue;
                     }
                     drawn.push(depth, times.max(*own), RowKind::Statement(*statement));
                     if let Some(row) = drawn.rows.last_mut() {
                         row.rank = self.rank(line(*statement));
-                        row.runs = vec![*since];
+                        (row.runs, row.firsts) = (vec![*since], vec![*first]);
                     }
                 }
                 CallContent::Loop(round) => {

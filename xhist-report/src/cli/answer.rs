@@ -18,7 +18,7 @@ use crate::causes::suspects::{self, StartedProcess};
 use crate::format::ReportKind;
 use crate::format::entries::{AnsweredThread, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
-use crate::options::Options;
+use crate::options::{ListingRoom, Options};
 use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
@@ -44,8 +44,8 @@ const BYTES_ABOVE_SUSPECTS: usize = 2400;
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
 const SUSPECTS: usize = 5;
-/// The same for a program that crashed. No list of suspects follows, so they are not marked.
-const SUSPECTS_OF_CRASH: usize = 10;
+/// The same for a program that crashed. No list of suspects follows, so they are not marked, and those without a line are named.
+const SUSPECTS_OF_CRASH: usize = 16;
 /// Bytes of a ring file of such a program, at most: ranking keeps its statements in memory.
 const RANKED_CRASH: u64 = 16 << 20;
 /// Bytes of the listing of such a program.
@@ -257,7 +257,6 @@ fn listing(
 }
 
 /// Which part of a history a failure lists.
-#[derive(Clone)]
 struct ListedPart {
     lines: usize,
     /// Only these rings; without any, all.
@@ -265,6 +264,7 @@ struct ListedPart {
     failed_test: Option<usize>,
     is_test: bool,
     suspects: Vec<SuspectLine>,
+    room: Option<ListingRoom>,
 }
 
 /// Whether a file is there and has at most this number of bytes.
@@ -398,12 +398,10 @@ impl Listing {
             let suspects = self.suspects.clone();
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
-            let part = ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects };
-            let threads = match self.lines.is_none() && !self.suspects.is_empty() {
-                true => self.short_report(file, part, BYTES_ABOVE_SUSPECTS, notes)?,
-                false => self.report(file, part, notes)?,
-            };
-            failure = failure.at_end_of(threads);
+            let part =
+                ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects, room: None };
+            let room = ListingRoom { bytes: BYTES_ABOVE_SUSPECTS, is_shared: false };
+            failure = failure.at_end_of(self.report(file, self.within_room(part, room), notes)?);
         }
         failure.history = Some(match test.ring {
             Some(ring) => {
@@ -447,7 +445,14 @@ impl Listing {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
             let suspects = self.suspects.clone();
-            let part = ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: true, suspects };
+            let part = ListedPart {
+                lines,
+                rings: Vec::new(),
+                failed_test: None,
+                is_test: true,
+                suspects,
+                room: None,
+            };
             let threads = self.report(&process.file, part, notes)?;
             let failure = AnsweredFailure {
                 kind: "process",
@@ -496,21 +501,12 @@ impl Listing {
         notes: &mut Notes<'_>,
     ) -> Result<(), source::SourceError> {
         let lines = self.lines.unwrap_or(Options::default().lines);
-        let plain =
-            ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: false, suspects: Vec::new() };
-        let from = self.out.len();
-        let mut threads = self.report(file, plain.clone(), notes)?;
-        if self.lines.is_none() && !suspects.is_empty() {
-            // Suspects take the room of other lines, and no more than that.
-            let most = (self.out.len() - from).min(BYTES_OF_CRASH);
-            self.take_back(from);
-            let (mut nowhere, part) = (io::sink(), ListedPart { suspects, ..plain.clone() });
-            threads = self.short_report(file, part, most, &mut Notes::new(&mut nowhere))?;
-            if self.out.len() - from > most {
-                self.take_back(from);
-                threads = self.short_report(file, plain, most, &mut Notes::new(&mut nowhere))?;
-            }
-        }
+        // They would be more than the lines that the user wants.
+        let suspects = if self.lines.is_none() { suspects } else { Vec::new() };
+        let part =
+            ListedPart { lines, rings: Vec::new(), failed_test: None, is_test: false, suspects, room: None };
+        let room = ListingRoom { bytes: BYTES_OF_CRASH, is_shared: true };
+        let threads = self.report(file, self.within_room(part, room), notes)?;
         let history = Some(self.whole(file));
         self.failures.push(AnsweredFailure { history, ..failure }.at_end_of(threads));
         Ok(())
@@ -528,28 +524,10 @@ impl Listing {
         self.out.push(b'\n');
     }
 
-    /// Removes the newest listing, which begins here.
-    fn take_back(&mut self, from: usize) {
-        self.out.truncate(from);
-        self.listings.pop();
-    }
-
-    /// A report of at most this number of bytes: of long lines there are fewer.
-    fn short_report(
-        &mut self,
-        file: &Path,
-        mut part: ListedPart,
-        most: usize,
-        notes: &mut Notes<'_>,
-    ) -> Result<Vec<AnsweredThread>, source::SourceError> {
-        let (mut nowhere, from) = (io::sink(), self.out.len());
-        let mut threads = self.report(file, part.clone(), notes)?;
-        while self.out.len() - from > most && part.lines > FEWEST_LINES {
-            part.lines -= 2;
-            self.take_back(from);
-            threads = self.report(file, part.clone(), &mut Notes::new(&mut nowhere))?;
-        }
-        Ok(threads)
+    /// A part that is as long as this, if it has suspects and the user has not said how long.
+    fn within_room(&self, part: ListedPart, room: ListingRoom) -> ListedPart {
+        let room = Some(room).filter(|_| self.lines.is_none() && !part.suspects.is_empty());
+        ListedPart { room, ..part }
     }
 
     fn report(
@@ -567,6 +545,7 @@ impl Listing {
             report: Some(ReportKind::Answer),
             lines: part.lines,
             suspects: part.suspects,
+            room: part.room,
             failed_test: part.failed_test,
             is_test: part.is_test,
             ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })

@@ -1,57 +1,47 @@
 //! The answer: for each thread that matters its last statements up to a panic or a signal, folded to a few lines; and the
 //! async tasks that have not ended, first if the program hung.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::io;
-use std::path::PathBuf;
 
 use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
-    MOST_TEXT, Sources, answered_rows, reentries, write_after, write_caught, write_end, write_rows,
+    Sources, answered_rows, reentry_texts, write_after, write_caught, write_end, write_reentries, write_rows,
     write_unwound_from,
 };
+use super::answer_sources::RingSources;
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
-use crate::options::Options;
+use crate::options::{ListingRoom, Options};
 use xhist_history::answer::{
-    Code, Ending, ListedStatement, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
+    Code, Ending, ListedStatement, Replay, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
 };
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What, values_line};
-use xhist_history::notes::Notes;
+use xhist_history::model::{CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What};
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
-use xhist_history::tokens::without_comments;
+use xhist_history::typed;
 use xhist_history::values::{ValueReader, frames};
 
 /// Lines of a thread when several share them.
 const FEWEST_LINES: usize = 8;
 /// Threads named that are not shown.
 const NAMED: usize = 10;
-/// Lines of a statement's text that are read.
-const TEXT_LINES: u32 = 30;
-/// Characters of the first line that need no more to be understood.
-const LONG_ENOUGH: usize = 60;
-/// Lines of an open statement that are always shown.
-const SHORT: usize = 3;
 
 /// Shows the end of threads.
 pub struct AnswerReport<'o> {
     options: &'o Options,
     text: SourceText,
     values: ValueReader,
-    /// By the number of the map.
-    codes: HashMap<usize, Code>,
     /// Rings that may be shown.
     candidates: Vec<usize>,
     /// All rings.
     rings: Vec<Ring>,
-    lines: usize,
     /// The newest entries of each candidate, by the number of its ring.
     tails: HashMap<usize, Tail>,
     gap: Gap,
@@ -71,6 +61,37 @@ struct ShownThread {
     ending: Ending,
 }
 
+/// The same, ready to be drawn.
+struct ReadyThread<'c> {
+    thread: ShownThread,
+    code: &'c Code,
+    /// What ran up to its end.
+    before: Replay<'c>,
+    /// What ran behind it, where that is shown.
+    behind: Option<Replay<'c>>,
+    /// The lines of its panic's frames.
+    frames: Vec<CodePlace>,
+}
+
+/// What all drafts of a listing have.
+struct ListedThreads<'c> {
+    threads: Vec<ReadyThread<'c>>,
+    others: Vec<Ring>,
+    /// What the threads wait for: tasks and locks.
+    waits: Vec<u8>,
+}
+
+/// A line of the sources: the hash of the map, the file, and its number.
+type ListedLine = (u64, u16, u32);
+
+/// A draft of the listing.
+#[derive(Clone, Copy)]
+struct Draft {
+    /// Lines of a thread.
+    lines: usize,
+    has_suspects: bool,
+}
+
 impl<'o> AnswerReport<'o> {
     /// With the sources that these options allow.
     pub fn new(options: &'o Options) -> AnswerReport<'o> {
@@ -78,10 +99,8 @@ impl<'o> AnswerReport<'o> {
             options,
             text: SourceText::new(&options.read),
             values: ValueReader::default(),
-            codes: HashMap::new(),
             candidates: Vec::new(),
             rings: Vec::new(),
-            lines: options.lines,
             tails: HashMap::new(),
             gap: Gap::default(),
             tasks: TaskTracker::new(&options.read),
@@ -92,18 +111,21 @@ impl<'o> AnswerReport<'o> {
         }
     }
 
-    /// The threads that are shown, the most relevant first; and the others.
-    fn choose(&mut self, context: &mut Context<'_, '_>) -> (Vec<ShownThread>, Vec<Ring>) {
+    /// The threads that are shown, the most relevant first; and the others. `codes`: by the number of the map.
+    fn choose(
+        &mut self,
+        codes: &HashMap<usize, Code>,
+        context: &Context<'_, '_>,
+    ) -> (Vec<ShownThread>, Vec<Ring>) {
         let mut threads = Vec::new();
         for ring in &self.rings {
             let Some(tail) = self.tails.remove(&ring.number).filter(|tail| !tail.is_empty()) else {
                 continue;
             };
             let (map, names) = context.maps.of(ring);
-            let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
             let may_fail =
                 matches!(ring.status, "panicked" | "killed") || self.options.failed_test == Some(ring.number);
-            let ending = tail.ending((code, names), may_fail);
+            let ending = tail.ending((&codes[&map], names), may_fail);
             threads.push(ShownThread { ring: ring.clone(), tail, ending });
         }
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
@@ -129,9 +151,100 @@ impl<'o> AnswerReport<'o> {
         (threads, others)
     }
 
+    /// Reads again what ran in a thread.
+    fn ready<'c>(
+        &mut self,
+        thread: ShownThread,
+        codes: &'c HashMap<usize, Code>,
+        context: &Context<'_, '_>,
+    ) -> ReadyThread<'c> {
+        let ShownThread { ring, tail, ending } = &thread;
+        let (map, names) = context.maps.of(ring);
+        let code = &codes[&map];
+        let mut sources = RingSources::new(&mut self.text, (map, names));
+        let mut whole = |code: &Code, statement| sources.whole(code, statement);
+        let before = tail.before((code, names), ending, &mut whole);
+        let is_shown = ending.since == SincePanic::Unclear && tail.after(ending) > 0;
+        let behind = is_shown.then(|| tail.behind((code, names), ending));
+        let panic = tail.panic(ending);
+        let frames = panic.map_or_else(Vec::new, |panic| frames(ring, panic, context.options));
+        ReadyThread { thread, code, before, behind, frames }
+    }
+
+    /// The listing, in the room that there is.
+    fn listing(&mut self, listed: &ListedThreads<'_>, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
+        let all = Draft { lines: self.options.lines, has_suspects: true };
+        let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
+            return self.draw(listed, all, context);
+        };
+        if !is_shared {
+            return self.within(bytes, listed, all, context);
+        }
+        let plain = Draft { has_suspects: false, ..all };
+        let most = self.draw(listed, plain, context)?.len().min(bytes);
+        let drawn = self.within(most, listed, all, context)?;
+        if drawn.len() <= most { Ok(drawn) } else { self.within(most, listed, plain, context) }
+    }
+
+    /// The listing with fewer lines, until it has at most this number of bytes.
+    fn within(
+        &mut self,
+        bytes: usize,
+        listed: &ListedThreads<'_>,
+        mut draft: Draft,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<Vec<u8>> {
+        loop {
+            let drawn = self.draw(listed, draft, context)?;
+            if drawn.len() <= bytes || draft.lines <= FEWEST_LINES {
+                return Ok(drawn);
+            }
+            draft.lines -= 2;
+        }
+    }
+
+    /// A draft of the listing.
+    fn draw(
+        &mut self,
+        ListedThreads { threads, others, waits }: &ListedThreads<'_>,
+        draft: Draft,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<Vec<u8>> {
+        // What is kept as data is that of the last draft.
+        self.options.answered.iter().for_each(|answered| drop(answered.take()));
+        let mut drawn = Vec::new();
+        let Context { options, maps, structures, notes, .. } = context;
+        let context = &mut Context { options, maps, structures, out: &mut drawn, notes };
+        let has_failed = threads.iter().any(|ready| ready.thread.has_failed());
+        if !has_failed {
+            context.out.write_all(waits)?;
+        }
+        // Two threads have all lines each; more share those of two.
+        let each = (2 * draft.lines / threads.len().max(1)).max(FEWEST_LINES);
+        let draft = Draft { lines: each.min(draft.lines), ..draft };
+        let mut listed = HashSet::new();
+        for ready in threads {
+            self.write_end(ready, draft, &mut listed, context)?;
+        }
+        if draft.has_suspects && !self.options.is_test {
+            self.write_more_suspects(threads, &listed, context)?;
+        }
+        self.write_others(others, context)?;
+        if has_failed {
+            context.out.write_all(waits)?;
+        }
+        Ok(drawn)
+    }
+
     /// Writes the end of a thread.
-    fn write_end(&mut self, thread: &ShownThread, context: &mut Context<'_, '_>) -> io::Result<()> {
-        let ShownThread { ring, tail, ending } = thread;
+    fn write_end(
+        &mut self,
+        ready: &ReadyThread<'_>,
+        draft: Draft,
+        listed: &mut HashSet<ListedLine>,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
+        let ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, behind, .. } = ready;
         let (name, after) = (ring.thread(), tail.after(ending));
         let until = match ending.end {
             ThreadEnd::Here => "",
@@ -165,84 +278,125 @@ impl<'o> AnswerReport<'o> {
                 ..AnsweredThread::default()
             });
         }
-        self.write_rows(thread, false, context)?;
-        if ending.since == SincePanic::Unclear && after > 0 {
+        let (_, names) = context.maps.of(ring);
+        if let Some(caught) = tail.caught((code, names), ending) {
+            write_caught(caught, code, context.out)?;
+        }
+        if let Some(first) = tail.unwound_from((code, names), ending) {
+            write_unwound_from(first, code, context.out)?;
+        }
+        listed.extend(self.write_rows(ready, before, draft, context)?);
+        write_end(ending, before.formatted, tail.after(ending), context.out)?;
+        if let Some(behind) = behind {
             write_after(after, context.out)?;
-            self.write_rows(thread, true, context)?;
+            listed.extend(self.write_rows(ready, behind, draft, context)?);
         }
         self.log.write(ring, &log, context.out)
     }
 
-    /// Writes the lines of a thread up to its end; or those behind.
+    /// Writes the lines of a part of a thread, and returns those of the sources that they have.
     fn write_rows(
         &mut self,
-        ShownThread { ring, tail, ending }: &ShownThread,
-        is_behind: bool,
+        ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<
+            '_,
+        >,
+        part: &Replay<'_>,
+        draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<()> {
+    ) -> io::Result<Vec<ListedLine>> {
         let (map, names) = context.maps.of(ring);
-        let code = self.codes.entry(map).or_insert_with(|| Code::of(names));
-        let mut sources = RingSources { text: &mut self.text, map, names, values: HashMap::new() };
+        let mut sources = RingSources::new(&mut self.text, (map, names));
         let hash = ring.map_hash;
-        let suspects = self.options.suspects.iter().filter(|suspect| suspect.map_hash == hash);
-        let suspects: Vec<SuspectLine> = suspects.copied().collect();
-        let mut wanted = Wanted { lines: self.lines, suspects: &suspects, is_test: self.options.is_test };
-        let panic = tail.panic(ending).filter(|_| !is_behind);
-        let frames = panic.map(|panic| (panic, frames(ring, panic, context.options)));
+        let is_its = |suspect: &&SuspectLine| draft.has_suspects && suspect.map_hash == hash;
+        let suspects: Vec<SuspectLine> = self.options.suspects.iter().filter(is_its).copied().collect();
+        let mut wanted = Wanted { lines: draft.lines, suspects: &suspects, is_test: self.options.is_test };
+        let panic = tail.panic(ending).filter(|_| std::ptr::eq(part, before));
         let mut draw = |wanted: Wanted<'_>| {
-            let mut shown = match is_behind {
-                true => tail.shown_after((code, names), ending, wanted),
-                false => tail.shown((code, names), ending, wanted, &mut |code, statement| {
-                    sources.whole(code, statement)
-                }),
-            };
-            let added = frames.as_ref().map_or(0, |(panic, frames)| {
+            let mut rows = part.rows(wanted);
+            let added = panic.map_or(0, |panic| {
                 let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
-                add_holes(&mut shown.rows, (code, names), (panic, frames), &mut text_of)
+                add_holes(&mut rows, (code, names), (panic, frames), &mut text_of)
             });
-            let added = added + add_lines(&mut shown.rows, code, &mut sources);
-            (shown, added)
+            let added = added + add_lines(&mut rows, code, &mut sources);
+            (rows, added)
         };
-        let (mut shown, added) = draw(wanted);
-        if added > 0 && shown.rows.len() > wanted.lines {
+        let (mut rows, added) = draw(wanted);
+        if added > 0 && rows.len() > wanted.lines {
             // Those frames take the place of what is less certain.
             wanted.lines = wanted.lines.saturating_sub(added);
-            (shown, _) = draw(wanted);
+            (rows, _) = draw(wanted);
         }
-        let places = shown.statements().flat_map(|(runs, statement)| {
-            let (file, span) = code.place(statement);
-            runs.iter().map(move |run| (*run, (file, span.line)))
-        });
-        let places: BTreeMap<u64, (u16, u32)> = places.collect();
-        for (run, values) in at_their_statements(&shown.values, &places, names) {
-            let to = (context.options, &mut *context.notes);
-            let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
-            sources.values.insert(run, values_line(&values));
+        let mut listed = Vec::new();
+        for is_first in [true, false] {
+            let places: BTreeMap<u64, (u16, u32)> = rows
+                .iter()
+                .filter_map(|row| match row.kind {
+                    RowKind::Statement(statement) => Some((row, code.place(statement))),
+                    _ => None,
+                })
+                .flat_map(|(row, (file, span))| {
+                    let runs = if is_first { &row.firsts } else { &row.runs };
+                    runs.iter().map(move |run| (*run, (file, span.line)))
+                })
+                .collect();
+            for (run, values) in at_their_statements(&part.values, &places, names) {
+                let to = (context.options, &mut *context.notes);
+                let values = self.values.show(ring, (map, names), places.get(&run).copied(), &values, to);
+                let known = if is_first { &mut sources.first_values } else { &mut sources.values };
+                known.insert(run, values);
+            }
+            listed.extend(places.into_values().map(|(file, line)| (hash, file, line)));
         }
-        let caught = tail.caught((code, names), ending).filter(|_| !is_behind);
-        if let Some(caught) = caught {
-            write_caught(caught, code, context.out)?;
-        }
-        if let Some(first) = tail.unwound_from((code, names), ending).filter(|_| !is_behind) {
-            write_unwound_from(first, code, context.out)?;
-        }
-        let names = (&*code, &ring.interrupts);
-        write_rows(&shown, names, &mut sources, self.options.layout.links, context.out)?;
+        let names = (*code, &ring.interrupts);
+        write_reentries(&part.reentries, code, context.out)?;
+        write_rows(&rows, names, &mut sources, self.options.layout.links, context.out)?;
         if let Some(answered) = &self.options.answered {
-            answered.add(reentries(&shown, code), answered_rows(&shown, names, &mut sources));
+            answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }
-        match is_behind {
+        Ok(listed)
+    }
+
+    /// Names the suspects that have no line in the listing, by file.
+    fn write_more_suspects(
+        &self,
+        threads: &[ReadyThread<'_>],
+        listed: &HashSet<ListedLine>,
+        context: &mut Context<'_, '_>,
+    ) -> io::Result<()> {
+        let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+        for SuspectLine { map_hash, file, line, .. } in &self.options.suspects {
+            let of_map = threads.iter().find(|ready| ready.thread.ring.map_hash == *map_hash);
+            let Some(path) = of_map.map(|ready| ready.code.path_of(*file)) else { continue };
+            if listed.contains(&(*map_hash, *file, *line)) {
+                continue;
+            }
+            match files.iter_mut().find(|(of, _)| *of == path) {
+                Some((_, lines)) => lines.push(line.to_string()),
+                None => files.push((path, vec![line.to_string()])),
+            }
+        }
+        let lists: Vec<String> =
+            files.iter().map(|(path, lines)| format!("{path}:{}", lines.join(", "))).collect();
+        match lists.is_empty() {
             true => Ok(()),
-            false => write_end(ending, shown.formatted, tail.after(ending), context.out),
+            false => {
+                let why = typed::command("suspects");
+                writeln!(context.out, "more suspects: {}; why: {why}", lists.join("; "))
+            }
         }
     }
 
-    /// Writes the first tasks that have not ended.
-    fn write_tasks(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
+    /// The first tasks that have not ended, and threads at locks.
+    fn waits(&mut self, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
+        let mut waits = Vec::new();
+        let Context { options, maps, structures, notes, .. } = context;
+        let context = &mut Context { options, maps, structures, out: &mut waits, notes };
         let tracker = std::mem::replace(&mut self.tasks, TaskTracker::new(context.options));
         let tasks = TaskSummary { is_brief: true, ..tracker.summary(context.maps) };
         let mut format = self.options.make_format();
-        format.tasks(&tasks, context.out)
+        format.tasks(&tasks, context.out)?;
+        self.locks.write(context)?;
+        Ok(waits)
     }
 
     fn write_others(&self, others: &[Ring], context: &mut Context<'_, '_>) -> io::Result<()> {
@@ -274,7 +428,7 @@ impl Report for AnswerReport<'_> {
         self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
         rings.sort_by_key(|ring| rank_of(ring));
-        let most = (2 * self.lines / FEWEST_LINES).max(1);
+        let most = (2 * self.options.lines / FEWEST_LINES).max(1);
         // A panic may turn out to be caught: then the main thread says more.
         let main = rings.iter().skip(most).find(|ring| is_main(ring)).map(|ring| ring.number);
         self.candidates = rings.iter().take(most).map(|ring| ring.number).chain(main).collect();
@@ -309,23 +463,16 @@ impl Report for AnswerReport<'_> {
 
     fn finish(&mut self, context: &mut Context<'_, '_>) -> io::Result<Summary> {
         let is_empty = self.tails.is_empty();
-        let (threads, others) = self.choose(context);
-        let has_failed = threads.iter().any(ShownThread::has_failed);
-        if !has_failed {
-            self.write_tasks(context)?;
-            self.locks.write(context)?;
+        let mut codes: HashMap<usize, Code> = HashMap::new();
+        for ring in self.rings.iter().filter(|ring| self.tails.contains_key(&ring.number)) {
+            let (map, names) = context.maps.of(ring);
+            codes.entry(map).or_insert_with(|| Code::of(names));
         }
-        // Two threads have all lines each; more share those of two.
-        let each = (2 * self.lines / threads.len().max(1)).max(FEWEST_LINES);
-        self.lines = each.min(self.lines);
-        for thread in &threads {
-            self.write_end(thread, context)?;
-        }
-        self.write_others(&others, context)?;
-        if has_failed {
-            self.write_tasks(context)?;
-            self.locks.write(context)?;
-        }
+        let (threads, others) = self.choose(&codes, context);
+        let threads = threads.into_iter().map(|thread| self.ready(thread, &codes, context)).collect();
+        let waits = self.waits(context)?;
+        let listing = self.listing(&ListedThreads { threads, others, waits }, context)?;
+        context.out.write_all(&listing)?;
         if self.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
         }
@@ -371,81 +518,6 @@ fn add_lines(rows: &mut Vec<Row>, code: &Code, sources: &mut RingSources<'_, '_>
     rows.len() - before
 }
 
-/// The first lines of a statement as one line, up to the block that it opens, and the number of the last one. `is_open`: all of
-/// a few lines, or those that there is room for.
-fn in_one_line(whole: &str, is_open: bool) -> (String, u32) {
-    // A comment at the end of a line would hide the next line.
-    let whole = if whole.contains('\n') { without_comments(whole) } else { whole.to_owned() };
-    let lines: Vec<&str> = whole.lines().map(str::trim).collect();
-    let head = lines.iter().position(|line| line.ends_with('{')).map_or(lines.len(), |last| last + 1);
-    let is_short = is_open && head <= SHORT;
-    let (mut text, mut last) = (String::new(), 1);
-    for (number, line) in (1..).zip(&lines[..head]).filter(|(_, line)| !line.is_empty()) {
-        let is_full = match is_open {
-            true => text.chars().count() + line.chars().count() >= MOST_TEXT,
-            false => text.chars().count() > LONG_ENOUGH,
-        };
-        if is_full && !text.is_empty() && !is_short {
-            break;
-        }
-        if !text.is_empty() && !text.ends_with('(') && !line.starts_with([')', '.', '?']) {
-            text.push(' ');
-        }
-        text.push_str(line);
-        last = number;
-    }
-    (text, last)
-}
-
-/// The texts and files of the statements in a ring.
-struct RingSources<'s, 'n> {
-    text: &'s mut SourceText,
-    map: usize,
-    names: &'n Names,
-    /// Values by the time of their statement, as text.
-    values: HashMap<u64, String>,
-}
-
-impl RingSources<'_, '_> {
-    fn line(&mut self, file: u16, line: u32) -> Option<&str> {
-        // A missing file is no news: the places are there without it.
-        let mut nowhere = io::sink();
-        self.text.line((self.map, self.names), file, line, &mut Notes::new(&mut nowhere))
-    }
-
-    /// All lines of a statement.
-    fn whole(&mut self, code: &Code, statement: ListedStatement) -> Option<String> {
-        let (file, span) = code.place(statement);
-        let (first, last) = (span.line, span.end_line);
-        let mut text = self.line(file, first)?.to_owned();
-        for line in first + 1..=last.min(first.saturating_add(TEXT_LINES)) {
-            text.push('\n');
-            text.push_str(self.line(file, line).unwrap_or_default());
-        }
-        Some(text)
-    }
-}
-
-impl Sources for RingSources<'_, '_> {
-    fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)> {
-        let whole = self.whole(code, statement)?;
-        let first = code.place(statement).1.line;
-        let (text, lines) = in_one_line(&whole, is_open);
-        Some((text, first + lines - 1))
-    }
-
-    fn values(&mut self, runs: &[u64]) -> String {
-        let values: Vec<&str> = runs.iter().filter_map(|run| Some(self.values.get(run)?.as_str())).collect();
-        if values.is_empty() { String::new() } else { format!("  {}", values.join(", ")) }
-    }
-
-    fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf> {
-        let (file, span) = code.place(statement);
-        self.line(file, span.line)?;
-        self.text.file(self.map, file)
-    }
-}
-
 impl ShownThread {
     /// Whether a panic or a signal ended it.
     fn has_failed(&self) -> bool {
@@ -477,22 +549,4 @@ fn rank_of(ring: &Ring) -> u32 {
 
 fn is_main(ring: &Ring) -> bool {
     ring.tid != 0 && ring.tid == ring.pid
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn open_statements_have_all_of_a_few_lines_or_those_that_there_is_room_for() {
-        let call =
-            "match search(\n    &self.reverse, // a comment\n    text.len(),\n) {\n    Some(_) => 1,\n}";
-        let whole = "match search(&self.reverse, text.len(),) {";
-        assert_eq!(in_one_line(call, false), (whole.to_owned(), 4));
-        assert_eq!(in_one_line(call, true), (whole.to_owned(), 4));
-        let long = |lines: usize| vec!["x".repeat(MOST_TEXT / 2 + 8); lines].join("\n");
-        let last = |lines, is_open| in_one_line(&long(lines), is_open).1;
-        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, true)), [1, 2, 3, 1]);
-        assert_eq!([1, 2, 3, 4].map(|lines| last(lines, false)), [1, 1, 1, 1]);
-    }
 }

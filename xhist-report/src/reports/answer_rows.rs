@@ -8,7 +8,7 @@ use qs_core::listing::Thousands;
 
 use crate::format::Links;
 use crate::format::entries::AnsweredRow;
-use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, Shown, ThreadEnd};
+use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
 
@@ -30,23 +30,22 @@ pub trait Sources {
     /// The source text of a statement in one line, and the last line of the source that is in there. `is_open`: a frame of the
     /// panic is at it.
     fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)>;
-    /// The values behind statements that ran at these times; empty without any.
-    fn values(&mut self, runs: &[u64]) -> String;
+    /// The values behind the statements of a row: the newest, and those of the first round of a loop. Empty without any.
+    fn values(&mut self, row: &Row) -> String;
     /// The file that it is in.
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
 }
 
 /// Writes the lines of a thread.
 pub fn write_rows(
-    shown: &Shown,
+    rows: &[Row],
     (code, interrupts): (&Code, &InterruptNames),
     sources: &mut dyn Sources,
     links: Links,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    write_reentries(&shown.reentries, code, out)?;
     let rows: Vec<Result<Cells, &Hole>> =
-        shown.rows.iter().map(|row| Cells::of(row, (code, interrupts), sources, links)).collect();
+        rows.iter().map(|row| Cells::of(row, (code, interrupts), sources, links)).collect();
     let widest = |cell: &dyn Fn(&Cells) -> usize, most: usize| {
         rows.iter().flatten().map(cell).max().unwrap_or(0).min(most)
     };
@@ -66,7 +65,7 @@ pub fn write_rows(
 
 /// The same lines as data.
 pub fn answered_rows(
-    shown: &Shown,
+    rows: &[Row],
     (code, interrupts): (&Code, &InterruptNames),
     sources: &mut dyn Sources,
 ) -> Vec<AnsweredRow> {
@@ -108,12 +107,12 @@ pub fn answered_rows(
             suspect: row.rank,
         }
     };
-    shown.rows.iter().map(&mut answered).collect()
+    rows.iter().map(&mut answered).collect()
 }
 
 /// The sentences above the lines.
-pub fn reentries(shown: &Shown, code: &Code) -> Vec<String> {
-    shown.reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
+pub fn reentry_texts(reentries: &[Reentry], code: &Code) -> Vec<String> {
+    reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
 }
 
 /// Writes which panics the thread caught before.
@@ -160,7 +159,7 @@ pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Writ
 }
 
 /// Functions that a handler or a callback entered again, a line each.
-fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_reentries(reentries: &[Reentry], code: &Code, out: &mut dyn Write) -> io::Result<()> {
     for reentry in reentries.iter().take(MOST_REENTRIES) {
         let line = reentry_text(reentry, code);
         writeln!(out, "  {ALARM}{line}{ALARM:#}")?;
@@ -256,7 +255,7 @@ impl Cells {
                 }
                 let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
-                let values = sources.values(&row.runs);
+                let values = sources.values(row);
                 let inside = match row.inside {
                     0 => String::new(),
                     inside => format!("  ... {} inside", plural(inside)),

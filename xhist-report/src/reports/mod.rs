@@ -2,6 +2,7 @@
 
 mod answer;
 mod answer_rows;
+mod answer_sources;
 mod builds;
 mod calls;
 mod coverage;

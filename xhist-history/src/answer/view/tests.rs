@@ -120,3 +120,22 @@ fn never_more_lines_than_wanted_and_always_the_last_one() {
         assert!(shown.len() <= wanted && shown.last().is_some_and(|last| last == "4"), "{shown:?}");
     }
 }
+
+#[test]
+fn a_loop_is_its_last_round_and_knows_when_the_first_one_ran() {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"6:2"}
+{"loop":1,"at":"2:20","end":"5:2"}
+{"stmt":1,"line":2,"col":5,"end":"5:2","kind":"expr","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"expr","fn":"f"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    [2, 3, 4, 3, 4, 3, 4].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+    let rows = rows(&activations, &code, Wanted { lines: 20, suspects: &[], is_test: false });
+    let when: Vec<_> = rows.iter().map(|row| (row.times, &row.firsts[..], &row.runs[..])).collect();
+    assert_eq!(when, [(1, &[1][..], &[1][..]), (3, &[2], &[6]), (3, &[3], &[7])]);
+}

@@ -216,7 +216,9 @@ impl MakerSearch<'_> {
         }
         let ends = calls.iter().skip(1).map(|begin| begin - 1).chain([last]);
         let calls: Vec<_> = calls.iter().copied().zip(ends).collect();
-        for call in calls.into_iter().rev().take(CALLS) {
+        let is_drop = |call: &(usize, usize)| self.program.is_of_drop(self.history.order[call.0]);
+        let made: Vec<_> = calls.into_iter().rev().filter(|call| !is_drop(call)).take(CALLS).collect();
+        for call in made {
             self.end_of(call, steps, texts);
         }
     }

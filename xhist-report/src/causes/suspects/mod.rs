@@ -249,10 +249,10 @@ fn ranked<T>(
         if !history.is_check {
             history.returned.clear();
         }
-        // What returns the value of a name has made nothing.
+        // What returns the value of a name has made nothing, and no more has a destructor.
         history.returned.retain(|site| {
             let text = texts(*site, program.sites[*site as usize].line, notes);
-            !text.is_some_and(|text| makers::only_names(&text))
+            !text.is_some_and(|text| makers::only_names(&text)) && !program.is_of_drop(*site)
         });
         history.makers = makers::makers(&program, history, &mut |site, line| texts(site, line, notes));
     }

@@ -182,6 +182,25 @@ impl ProgramSites {
         self.by_place.get(&(first, place.line)).copied()
     }
 
+    /// Whether a site is in `main`: that only begins what other functions do.
+    pub fn is_of_main(&self, site: u32) -> bool {
+        self.path_of(site) == "main"
+    }
+
+    /// Whether a site is in the body of a macro, which several functions may use.
+    pub fn is_of_macro(&self, site: u32) -> bool {
+        self.path_of(site).ends_with('!')
+    }
+
+    /// Whether a site is in a destructor: that makes no value.
+    pub fn is_of_drop(&self, site: u32) -> bool {
+        self.path_of(site).ends_with("::drop")
+    }
+
+    fn path_of(&self, site: u32) -> &str {
+        &self.functions[self.sites[site as usize].function as usize].path
+    }
+
     /// Whether the text of a statement at the first site contains the second one.
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
         let [outer, inner] = [outer, inner].map(|site| &self.sites[site as usize]);

@@ -39,8 +39,13 @@ const FORMATS: f64 = 0.2;
 const READS: f64 = 0.8;
 /// What a statement of `main` counts: it only begins what other functions do.
 const MAIN: f64 = 0.85;
-/// What a statement that panicked counts of the best suspect, at least.
+/// What a statement that panicked counts of the best suspect, at least; and a frame, of the suspect whose rank it has at least.
 const BELOW_BEST: f64 = 0.9999;
+/// What an open call in the body of a macro counts: the body is that of every use.
+const MACRO: f64 = 0.5;
+/// How many times as far down a frame may be as in a backtrace. The innermost two are near enough without that.
+const FRAME_RANKS: usize = 2;
+const INNERMOST: usize = 2;
 
 /// What is known of one site.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -162,7 +167,7 @@ pub fn rank(
                 evidence.panics_in = 0;
             }
             evidence.score = score(evidence, program.sites[site].role, totals, weights);
-            if program.functions[program.sites[site].function as usize].path == "main" {
+            if program.is_of_main(site as u32) {
                 evidence.score *= MAIN;
             }
         }
@@ -173,6 +178,7 @@ pub fn rank(
         evidence.score = evidence.score.max(BRANCH * scores[branch as usize]);
     }
     raise_panics(totals, &mut ranking.evidence);
+    raise_frames(program, &tests, &mut ranking.evidence);
     order(program, &tests, &mut ranking);
     ranking
 }
@@ -182,6 +188,34 @@ fn raise_panics(totals: TestTotals, evidence: &mut [SiteEvidence]) {
     let best = evidence.iter().map(|evidence| evidence.score).fold(0.0, f64::max);
     let panicking = evidence.iter_mut().filter(|evidence| evidence.is_panic(totals));
     panicking.for_each(|evidence| evidence.score = evidence.score.max(BELOW_BEST * best));
+}
+
+/// An open call is not much farther down than in a backtrace, however deep the panic is in code that others use, too.
+fn raise_frames(program: &ProgramSites, tests: &[&Test], evidence: &mut [SiteEvidence]) {
+    let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
+    let Some(history) =
+        histories.min_by_key(|history| !history.has_panic).filter(|history| history.has_panic)
+    else {
+        return;
+    };
+    let mut frames: Vec<u32> = Vec::new();
+    for site in &history.open {
+        if program.sites[*site as usize].role == Role::Own && !frames.contains(site) {
+            frames.push(*site);
+        }
+    }
+    let mut scores: Vec<f64> = evidence.iter().map(|evidence| evidence.score).collect();
+    scores.sort_by(|one, other| other.total_cmp(one));
+    let mut raised = 0;
+    for (number, site) in (1..).zip(frames).skip(INNERMOST) {
+        // Frames that were raised before take ranks, too.
+        let Some(score) = scores.get((FRAME_RANKS * number).saturating_sub(2 + raised)) else { return };
+        let evidence = &mut evidence[site as usize];
+        if evidence.score < BELOW_BEST * score {
+            evidence.score = BELOW_BEST * score;
+            raised += 1;
+        }
+    }
 }
 
 /// Counts and values.
@@ -292,7 +326,8 @@ fn add_order(
         let open = open.filter(|(site, inner)| !inner.is_some_and(|inner| program.is_around(*site, inner)));
         for (depth, site) in open.map(|(site, _)| site).filter(own).enumerate() {
             let evidence = &mut ranking.evidence[site as usize];
-            let open = OUTWARD.powi(i32::try_from(depth).unwrap_or(i32::MAX)) / with_history;
+            let shared = if program.is_of_macro(site) { MACRO } else { 1.0 };
+            let open = shared * OUTWARD.powi(i32::try_from(depth).unwrap_or(i32::MAX)) / with_history;
             evidence.open = (evidence.open + open).min(1.0);
             match history.returned.contains(&site) {
                 true => evidence.returned_in += 1,
@@ -323,7 +358,9 @@ struct Weights {
 
 impl Weights {
     fn of(program: &ProgramSites, tests: &[&Test]) -> &'static Weights {
-        let is_of_test = |site: u32| program.sites[site as usize].role == Role::Test;
+        // A check in `main` is one of what `main` began.
+        let is_of_test =
+            |site: u32| program.sites[site as usize].role == Role::Test || program.is_of_main(site);
         let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
         let checks: Vec<bool> =
             histories.map(|history| history.is_check && history.panic_site.is_some_and(is_of_test)).collect();
@@ -543,6 +580,51 @@ mod tests {
         assert_eq!(first(true, Role::Test), 0);
         assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
         assert_eq!(first(false, Role::Own), 11);
+    }
+
+    #[test]
+    fn a_check_in_main_is_as_one_of_a_test() {
+        let first = |function: &str| {
+            let mut program = program();
+            program.functions[2].path = function.into();
+            let mut tests = [test(0b1111 | 1 << 11, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
+            history.makers = vec![Maker { site: 0, steps: 0 }];
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first("main"), first("h")), (0, 11));
+    }
+
+    #[test]
+    fn the_body_of_a_macro_is_open_for_every_use_of_it() {
+        let first = |function: &str| {
+            let mut program = program();
+            program.functions[0].path = function.into();
+            let mut tests = [test(0b1_0001, true)];
+            tests[0].history.as_mut().unwrap().open = vec![0, 4];
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first("f"), first("f!")), (0, 4));
+    }
+
+    #[test]
+    fn a_frame_is_at_most_twice_as_far_down_as_in_a_backtrace() {
+        let ranks = |open: &[u32]| {
+            let mut tests = [test(0b1111_1111_1111, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            history.open = open.to_vec();
+            history.makers = (5..SITES).map(|site| Maker { site, steps: 0 }).collect();
+            let suspects = suspects(&tests);
+            let rank = |site| suspects.iter().position(|known| known == site).unwrap() + 1;
+            open.iter().map(rank).collect::<Vec<_>>()
+        };
+        // The oldest sites; all others made a value.
+        for (number, rank) in (1..).zip(ranks(&[4, 3, 2, 1, 0])) {
+            assert!(rank <= FRAME_RANKS * number, "frame {number} has rank {rank}");
+        }
     }
 
     #[test]

@@ -5,12 +5,15 @@ use std::io::{self, Write};
 use super::findings::{SuspectFindings, SuspectText, shown_value};
 use super::formula::{self, TestTotals};
 use super::not_run::NotRun;
+use super::program::Site;
 use super::rank::Suspect;
 use xhist_history::model::{count, shortened, visible};
 
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
-const BRIEF: usize = 8;
+const BRIEF: usize = 6;
 const BRIEF_FEWEST: usize = 3;
+/// Suspects behind them of which only the places are named.
+const BRIEF_PLACES: usize = 10;
 /// Lines of a brief text that did not run.
 const BRIEF_NOT_RUN: usize = 3;
 /// Characters of a source text in a brief text.
@@ -57,6 +60,7 @@ pub fn brief_text(
             not_run.sites.truncate(BRIEF_NOT_RUN);
             findings.not_run_text(not_run, lines, out)?;
         }
+        findings.places_text(most, BRIEF_PLACES / clusters.len().max(1), out)?;
         let ranked: Vec<(usize, &Suspect)> = findings.ranking.ranked().take(most).collect();
         let mut ranked = ranked.into_iter().rev();
         ranked
@@ -93,6 +97,29 @@ impl SuspectFindings<'_> {
             writeln!(out, "{}", line.trim_end())?;
         }
         Ok(())
+    }
+
+    /// The places of the suspects behind the first ones, by file.
+    fn places_text(&self, first: usize, most: usize, out: &mut dyn Write) -> io::Result<()> {
+        let mut files: Vec<(u16, Vec<String>)> = Vec::new();
+        let mut last = first;
+        for (rank, suspect) in self.ranking.ranked().skip(first).take(most) {
+            let Site { file, line, .. } = self.site(suspect.site);
+            match files.iter_mut().find(|(of, _)| of == file) {
+                Some((_, lines)) => lines.push(line.to_string()),
+                None => files.push((*file, vec![line.to_string()])),
+            }
+            last = rank;
+        }
+        let list = |(file, lines): &(u16, Vec<String>)| {
+            format!("{}:{}", visible(self.path(*file)), lines.join(", "))
+        };
+        let lists: Vec<String> = files.iter().map(list).collect();
+        match last - first {
+            0 => Ok(()),
+            1 => writeln!(out, "{last:>3}. {}", lists.join("; ")),
+            _ => writeln!(out, "{:>3}-{last}. {}", first + 1, lists.join("; ")),
+        }
     }
 
     /// A suspect with the reasons.
