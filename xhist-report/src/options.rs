@@ -59,7 +59,7 @@ pub struct Options {
 pub struct ListingRoom {
     /// Bytes, with those of styles.
     pub bytes: usize,
-    /// Suspects take the room of other lines: the listing is no longer than without them.
+    /// Suspects take the room of other lines: the listing is as long as without them, but for a line that names the others.
     pub is_shared: bool,
 }
 

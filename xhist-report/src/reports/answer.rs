@@ -90,6 +90,8 @@ struct Draft {
     /// Lines of a thread.
     lines: usize,
     has_suspects: bool,
+    /// Names the suspects that have no line.
+    names_more: bool,
 }
 
 impl<'o> AnswerReport<'o> {
@@ -173,31 +175,36 @@ impl<'o> AnswerReport<'o> {
 
     /// The listing, in the room that there is.
     fn listing(&mut self, listed: &ListedThreads<'_>, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
-        let all = Draft { lines: self.options.lines, has_suspects: true };
+        let all = Draft { lines: self.options.lines, has_suspects: true, names_more: true };
         let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
             return self.draw(listed, all, context);
         };
         if !is_shared {
-            return self.within(bytes, listed, all, context);
+            return Ok(self.within(bytes, listed, all, context)?.0);
         }
         let plain = Draft { has_suspects: false, ..all };
         let most = self.draw(listed, plain, context)?.len().min(bytes);
-        let drawn = self.within(most, listed, all, context)?;
-        if drawn.len() <= most { Ok(drawn) } else { self.within(most, listed, plain, context) }
+        let (drawn, fitting) = self.within(most, listed, Draft { names_more: false, ..all }, context)?;
+        if drawn.len() > most {
+            return Ok(self.within(most, listed, plain, context)?.0);
+        }
+        // The other suspects are named in a line that hides no other one.
+        let named = self.draw(listed, Draft { names_more: true, ..fitting }, context)?;
+        Ok(if named.len() <= bytes { named } else { drawn })
     }
 
-    /// The listing with fewer lines, until it has at most this number of bytes.
+    /// The listing with fewer lines, until it has at most this number of bytes; and its draft.
     fn within(
         &mut self,
         bytes: usize,
         listed: &ListedThreads<'_>,
         mut draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<Vec<u8>> {
+    ) -> io::Result<(Vec<u8>, Draft)> {
         loop {
             let drawn = self.draw(listed, draft, context)?;
             if drawn.len() <= bytes || draft.lines <= FEWEST_LINES {
-                return Ok(drawn);
+                return Ok((drawn, draft));
             }
             draft.lines -= 2;
         }
@@ -226,7 +233,7 @@ impl<'o> AnswerReport<'o> {
         for ready in threads {
             self.write_end(ready, draft, &mut listed, context)?;
         }
-        if draft.has_suspects && !self.options.is_test {
+        if draft.has_suspects && draft.names_more && !self.options.is_test {
             self.write_more_suspects(threads, &listed, context)?;
         }
         self.write_others(others, context)?;
