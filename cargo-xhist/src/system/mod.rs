@@ -1,7 +1,9 @@
 //! What is of an operating system. The rest of this crate is the same on each.
 //!
-//! `unix` and `windows` have the same names. The other files are plain functions on texts and numbers, tested everywhere.
+//! `unix` and `windows` have the same names. The other files serve both; those on texts and numbers are
+//! tested everywhere.
 
+mod arrived;
 mod exceptions;
 #[cfg(unix)]
 mod unix;

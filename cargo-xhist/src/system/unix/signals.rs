@@ -5,7 +5,6 @@
 
 use std::io::IsTerminal as _;
 use std::process::{Child, ExitStatus};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -15,8 +14,7 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::flag;
 use signal_hook::iterator::Signals;
 
-/// Ctrl-C reaches this process and the program together. The end of the program may be noticed first, by up to this time.
-const SAME_MOMENT: Duration = Duration::from_millis(50);
+use crate::system::arrived::Arrived;
 
 /// A signal to the whole process group ends the program within this time, unless the program handles it.
 const GRACE: Duration = Duration::from_secs(1);
@@ -27,10 +25,7 @@ type SignalTarget = Arc<Mutex<Option<Pid>>>;
 /// Catches signals while it exists.
 pub(crate) struct Caught {
     target: SignalTarget,
-    /// When set, a signal has its default action.
-    is_over: Arc<AtomicBool>,
-    /// The newest signal that arrived; 0 for none.
-    newest: Arc<AtomicUsize>,
+    arrived: Arrived,
     handle: Option<signal_hook::iterator::Handle>,
 }
 
@@ -38,14 +33,9 @@ impl Caught {
     /// Starts to catch signals.
     pub(crate) fn start() -> Caught {
         let target = SignalTarget::default();
-        let is_over = Arc::new(AtomicBool::new(false));
-        let newest = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM] {
-            let _ = flag::register_usize(signal, Arc::clone(&newest), signal.unsigned_abs() as usize);
-            // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a
-            // pipe or a terminal: the default action ends that too.
-            let _ = flag::register_conditional_default(signal, Arc::clone(&is_over));
-        }
+        // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a pipe or a
+        // terminal: the default action ends that too.
+        let arrived = Arrived::start(flag::register_conditional_default);
         let handle = Signals::new([SIGINT, SIGTERM]).ok().map(|mut signals| {
             let (handle, target) = (signals.handle(), Arc::clone(&target));
             let (sender, receiver) = channel();
@@ -60,7 +50,7 @@ impl Caught {
             });
             handle
         });
-        Caught { target, is_over, newest, handle }
+        Caught { target, arrived, handle }
     }
 
     /// Calls `act`, which waits for the process with this number and reaps it; the signals are for that process meanwhile.
@@ -84,16 +74,13 @@ impl Caught {
         }
         self.set(None);
         let status = child.wait();
-        if status.as_ref().is_ok_and(|status| !status.success()) {
-            std::thread::sleep(SAME_MOMENT);
-        }
-        self.is_over.store(true, Ordering::SeqCst);
+        self.arrived.ended(&status);
         status
     }
 
     /// The newest signal that arrived.
     pub(crate) fn newest(&self) -> Option<i32> {
-        i32::try_from(self.newest.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
+        self.arrived.newest()
     }
 
     fn set(&self, pid: Option<Pid>) {

@@ -5,33 +5,21 @@
 
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::time::Duration;
 
 use signal_hook::consts::{SIGINT, SIGTERM};
 use signal_hook::flag;
 
-/// Ctrl-C reaches this process and the program together. The end of the program may be noticed first, by up to this time.
-const SAME_MOMENT: Duration = Duration::from_millis(50);
+use crate::system::arrived::Arrived;
 
 /// Catches Ctrl-C while it exists.
-pub(crate) struct Caught {
-    /// When set, Ctrl-C ends this process.
-    is_over: Arc<AtomicBool>,
-    /// The newest signal that arrived; 0 for none.
-    newest: Arc<AtomicUsize>,
-}
+pub(crate) struct Caught(Arrived);
 
 impl Caught {
     /// Starts to catch Ctrl-C.
     pub(crate) fn start() -> Caught {
-        let is_over = Arc::new(AtomicBool::new(false));
-        let newest = Arc::new(AtomicUsize::new(0));
-        for signal in [SIGINT, SIGTERM] {
-            let _ = flag::register_usize(signal, Arc::clone(&newest), signal.unsigned_abs() as usize);
-            let _ = flag::register_conditional_shutdown(signal, 128 + signal, Arc::clone(&is_over));
-        }
-        Caught { is_over, newest }
+        Caught(Arrived::start(|signal, is_over| {
+            flag::register_conditional_shutdown(signal, 128 + signal, is_over)
+        }))
     }
 
     /// Calls `act`, which waits for a process: Ctrl-C is for that meanwhile.
@@ -42,16 +30,13 @@ impl Caught {
     /// Waits for the child.
     pub(crate) fn wait(&self, child: &mut Child) -> std::io::Result<ExitStatus> {
         let status = child.wait();
-        if status.as_ref().is_ok_and(|status| !status.success()) {
-            std::thread::sleep(SAME_MOMENT);
-        }
-        self.is_over.store(true, Ordering::SeqCst);
+        self.0.ended(&status);
         status
     }
 
     /// The newest signal that arrived.
     pub(crate) fn newest(&self) -> Option<i32> {
-        i32::try_from(self.newest.load(Ordering::SeqCst)).ok().filter(|signal| *signal > 0)
+        self.0.newest()
     }
 }
 
