@@ -1,15 +1,13 @@
 //! Does a project that is instrumented in place, without `cargo xhist`, record with plain cargo?
 
 use std::path::Path;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use object::{Object, ObjectSection};
 use rustix::process::Signal;
 use xhist_tests::{
     CORTEX_M, Case, Done, Listing, Need, Run, Tree, cargo, instrument, line_of, online_cargo, other_cargo,
-    report, repository,
+    report, repository, with_own_version,
 };
 
 pub const CASES: &[Case] = &[
@@ -103,20 +101,13 @@ fn typed(done: &Done, dir: &Path) -> String {
     command
 }
 
-/// All builds of these tests share what they compile.
-fn shared_target() -> &'static Tree {
-    static TARGET: OnceLock<Tree> = OnceLock::new();
-    TARGET.get_or_init(|| Tree::empty("target"))
-}
-
 /// Builds and runs a package; the last place that it records.
 fn last_place(dir: &Path, package: &str) -> String {
-    let target = shared_target();
-    let cargo =
-        cargo(dir).args(&format!("build --quiet -p {package}")).env("CARGO_TARGET_DIR", target.path());
+    let target = dir.join("target");
+    let cargo = cargo(dir).args(&format!("build --quiet -p {package}")).env("CARGO_TARGET_DIR", &target);
     cargo.env("CARGO_BUILD_BUILD_DIR", Tree::shared_build()).succeed();
     let file = dir.join("ring.xhist");
-    Run::new(target.join(&format!("debug/{package}")), dir).env("XHIST_FILE", &file).succeed();
+    Run::new(target.join(format!("debug/{package}")), dir).env("XHIST_FILE", &file).succeed();
     Listing::parse(&report(dir).arg(&file).succeed().stdout).last()
 }
 
@@ -124,7 +115,8 @@ const MAIN: &str = "fn main() {\n    let x = 1;\n    println!(\"{x}\");\n}\n";
 
 fn project(manifest: &str, dir: &str) -> Tree {
     let tree = Tree::empty("advice");
-    tree.write("Cargo.toml", manifest);
+    let is_package = manifest.contains("[package]");
+    tree.write("Cargo.toml", &if is_package { with_own_version(manifest) } else { manifest.to_owned() });
     tree.write(&format!("{dir}src/main.rs"), MAIN);
     tree
 }
@@ -178,7 +170,7 @@ fn advice_in_a_workspace() {
             project(&format!("[workspace]\nresolver = \"2\"\nmembers = [\"member\"]\n{shared}"), "member/");
         tree.write(
             "member/Cargo.toml",
-            "[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n",
+            &with_own_version("[package]\nname = \"member\"\nversion = \"0.1.0\"\nedition = \"2021\"\n"),
         );
         let dir = tree.path().join(from);
         let done = instrument(&dir).arg(tree.join("member/src")).succeed();
@@ -248,9 +240,7 @@ fn old_dump() {
     add_recorder(&tree, r#""std", "trace""#);
     let places = |ring: &str| Listing::parse(&report(tree.path()).arg(ring).succeed().stdout).places();
     let run = |ring: &str| {
-        let target = shared_target().path();
-        let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
-        cargo.env("XHIST_FILE", tree.join(ring)).succeed();
+        cargo(tree.path()).args("run --quiet").env("XHIST_FILE", tree.join(ring)).succeed();
         places(ring)
     };
     let instrumented = || instrument(tree.path()).args("src/").succeed();
@@ -274,11 +264,7 @@ fn old_dump() {
 /// A program of two files, built and run; the history with the texts of its statements.
 fn two_files(instrumented: &str) -> (Tree, impl Fn(&str) -> Done) {
     let tree = Tree::empty("two-files");
-    // Cases share a target directory at the same time, so each program has a name of its own.
-    static TREES: AtomicU32 = AtomicU32::new(0);
-    let number = TREES.fetch_add(1, Ordering::Relaxed);
-    let manifest = format!("[package]\nname = \"two-{number}\"\nedition = \"2024\"\n\n[workspace]\n");
-    tree.write("Cargo.toml", &manifest);
+    tree.write("Cargo.toml", "[package]\nname = \"two\"\nedition = \"2024\"\n\n[workspace]\n");
     tree.write("src/main.rs", "mod queue;\n\nfn main() {\n    let n = queue::push(3);\n    drop(n);\n}\n");
     tree.write("src/queue.rs", "pub fn push(n: u32) -> u32 {\n    let m = n + 1;\n    m * 2\n}\n");
     add_recorder(&tree, r#""std", "trace""#);
@@ -286,8 +272,7 @@ fn two_files(instrumented: &str) -> (Tree, impl Fn(&str) -> Done) {
     let script = instrumented.to_owned();
     let history = move |ring: &str| {
         other_cargo("sh", &directory).arg("-ec").arg(&script).succeed();
-        let cargo = cargo(&directory).args("run --quiet").env("CARGO_TARGET_DIR", shared_target().path());
-        cargo.env("XHIST_FILE", directory.join(ring)).succeed();
+        cargo(&directory).args("run --quiet").env("XHIST_FILE", directory.join(ring)).succeed();
         report(&directory).arg(ring).args("--source").succeed()
     };
     (tree, history)
@@ -305,9 +290,7 @@ fn makefile() {
     tree.replace("src/queue.rs", "let m = n + 1;", "let m = n;\n    let m = m + 1;");
     instrument(tree.path()).args("src/queue.rs").succeed();
     let main = tree.read("src/main.rs");
-    let target = shared_target().path();
-    let cargo = cargo(tree.path()).args("run --quiet").env("CARGO_TARGET_DIR", target);
-    cargo.env("XHIST_FILE", tree.join("second.xhist")).succeed();
+    cargo(tree.path()).args("run --quiet").env("XHIST_FILE", tree.join("second.xhist")).succeed();
     assert_eq!(tree.read("src/main.rs"), main);
     let second = "1 src/main.rs:4\n2 src/queue.rs:2\n3 src/queue.rs:3\n4 src/queue.rs:4\n5 src/main.rs:5\n";
     assert_eq!(report(tree.path()).arg("second.xhist").succeed().stdout, second);

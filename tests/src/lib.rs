@@ -45,7 +45,7 @@ pub use share::{FileLine, Share};
 pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in, with_cache};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
-pub use tree::{Fingerprint, Tree, clean_up, finding_recorder, manifest};
+pub use tree::{Fingerprint, Tree, clean_up, finding_recorder, manifest, with_own_version};
 pub use verdict::{ByChance, Verdict};
 
 /// One thing that must be true of the product.

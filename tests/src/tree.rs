@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
 use walkdir::WalkDir;
@@ -130,6 +130,7 @@ impl Tree {
 
     /// What is compiled here, and in all other trees that share it, is in one directory.
     pub fn share_build(&self) {
+        self.write("Cargo.toml", &with_own_version(&self.read("Cargo.toml")));
         self.write(".cargo/config.toml", &format!("[build]\nbuild-dir = {:?}\n", Tree::shared_build()));
     }
 
@@ -187,6 +188,25 @@ impl Tree {
 /// The manifest of a package of this name that is a workspace of its own.
 pub fn manifest(name: &str) -> String {
     format!("[package]\nname = \"{name}\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[workspace]\n")
+}
+
+/// The manifest of a package, with a version that no other tree has. In a shared directory cargo takes packages of one name
+/// and version for the same package, wherever they are: a program could be the one of another tree.
+pub fn with_own_version(manifest: &str) -> String {
+    static NUMBERS: Mutex<BTreeMap<String, u32>> = Mutex::new(BTreeMap::new());
+    let value = |key: &str| {
+        manifest.lines().find_map(|line| line.strip_prefix(key)?.strip_prefix(" = \"")?.strip_suffix('"'))
+    };
+    let name = value("name").expect("a package").to_owned();
+    let mut numbers = NUMBERS.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    let number = *numbers.entry(name).and_modify(|number| *number += 1).or_insert(0);
+    match value("version") {
+        Some(version) => {
+            let line = format!("version = \"{version}\"\n");
+            manifest.replacen(&line, &format!("version = \"{version}+{number}\"\n"), 1)
+        }
+        None => manifest.replacen("[package]\n", &format!("[package]\nversion = \"0.0.0+{number}\"\n"), 1),
+    }
 }
 
 /// What is in a directory, without build output.
