@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 use xhist_tests::{
     BROWSER_PACKAGES, Case, DAP_PACKAGES, Need, Run, Tree, cargo, free_port, line_of, report, repository,
-    rings_in,
+    rings_in, share_of_million,
 };
 
 use super::bugs::{hanging, paper};
@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     Case::needing("what_cannot_be_opened_is_an_error_of_launch", &[Need::DapClient], errors),
     Case::new("the_conversation_of_neovim_goes_as_it_was_recorded", neovim),
     Case::new("bytes_that_break_the_protocol_end_the_session", hostile),
-    Case::new("a_million_statements_are_stepped_through_at_once", large),
+    Case::new("a_long_history_is_stepped_through_at_once", large),
     Case::needing("the_extension_of_vs_code_starts_the_adapter", &[Need::DapClient], extension),
     Case::needing("vs_code_steps_back_from_a_panic", &[Need::Browser, Need::Editor], editor),
 ];
@@ -268,10 +268,10 @@ fn hostile() {
     assert!(answers(tree.path(), b"", 0).0.is_empty());
 }
 
-/// A program that runs a million statements, which do not fold, in nested calls.
-const MILLION: &str = "fn main() {
+/// A program that runs eight statements a round, which do not fold, in nested calls.
+const LONG: &str = "fn main() {
     let mut random = 1_u32;
-    for _ in 0..130_000 {
+    for _ in 0..ROUNDS {
         // Nothing that comes in this order folds.
         random = random.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
         outer(random); // call
@@ -296,7 +296,7 @@ fn inner(number: u32) -> u32 {
 
 /// A session answers fast once its history is loaded.
 fn large() {
-    let tree = Tree::program("million", MILLION);
+    let tree = Tree::program("long", &LONG.replace("ROUNDS", &share_of_million(130_000).to_string()));
     let run = cargo(tree.path()).args("xhist run -q").env("XHIST_SIZE", "64m");
     run.done().expect(101);
     let mut session = report(tree.path()).args("dap").with_input().start();

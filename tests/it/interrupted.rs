@@ -109,12 +109,12 @@ fn interrupted(kind: &str) {
         let mut steps = 0;
         loop {
             // Each handler at each instruction would take too long where there are many. Usually each instruction of the
-            // short kinds gets one of the signals, and one of six of the long kinds.
+            // short kinds gets one of the signals, and one of twelve of the long kinds.
             let is_due = |index: usize| match (build, is_long()) {
                 (Build::Plain, _) => steps % 397 == index,
                 (_, true) => is_short || steps % 4 == index,
                 (_, false) if is_short => steps % 4 == index,
-                (_, false) => steps % 24 == 6 * index,
+                (_, false) => steps % 48 == 12 * index,
             };
             for (index, signal) in SIGNALS.into_iter().enumerate().filter(|(index, _)| is_due(*index)) {
                 let here = stopped.tracee.snapshot();

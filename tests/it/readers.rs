@@ -13,7 +13,7 @@ use xhist_tests::{Case, Need, Run, Tree, cargo, repository};
 pub const CASES: &[Case] = &[
     Case::new("no_report_is_longer_than_its_budget", budget::every_report),
     Case::new("the_command_of_the_last_line_prints_what_was_left_out", budget::last_line),
-    Case::new("a_million_statements_fit_a_budget", budget::long_history),
+    Case::new("a_long_history_fits_a_budget", budget::long_history),
     Case::new("a_budget_that_cannot_be_kept_is_refused", budget::refused),
     Case::new("all_runs_of_a_line_a_function_and_a_value_are_found", questions::find),
     Case::new("a_call_is_shown_from_its_caller_to_its_panic", questions::frame),

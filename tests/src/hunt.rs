@@ -8,6 +8,12 @@ pub fn tries(variable: &str, usual: usize, long: usize) -> usize {
     given.unwrap_or(if is_long() { long } else { usual })
 }
 
+/// Rounds of a program that records a million statements in `rounds`: a fifth of them in a usual run, since tools without
+/// optimisation read what it records.
+pub fn share_of_million(rounds: u64) -> u64 {
+    if is_long() || !cfg!(debug_assertions) { rounds } else { rounds / 5 }
+}
+
 /// Whether hunts try everything that they can.
 pub fn is_long() -> bool {
     std::env::var_os("XHIST_LONG").is_some_and(|value| !value.is_empty() && value != "0")

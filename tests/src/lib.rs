@@ -27,7 +27,7 @@ mod verdict;
 
 pub use corpus::{Comparison, CorpusOptions, Crate, Reach};
 pub use faults::{Fault, FaultEdit, FaultyCrate, FaultyLines};
-pub use hunt::{is_long, tries};
+pub use hunt::{is_long, share_of_million, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
     Board, CORTEX_M, COUNTED, EMBASSY, ENTRIES, Firmware, Machine, ONE_RING, RISC_V, STOP_AT, STOPPED,

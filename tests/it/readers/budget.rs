@@ -101,7 +101,7 @@ pub fn last_line() {
     done.check(done.stdout.starts_with("... "), "the oldest are left out");
 }
 
-/// A loop of a million rounds with other statements in each, and a deep recursion.
+/// A loop with other statements in each round, and a deep recursion.
 pub fn long_history() {
     let (_, file) = calls::run("many");
     let done = report(calls::program().path()).args("--budget 8k").arg(&file).done();
