@@ -196,6 +196,14 @@ fn clusters() {
     found.sort();
     // Not halved: of one failed test in each.
     assert_eq!(found, [Some((line("// wrong"), 1)), Some((line("// other"), 1))], "{suspects:#}");
+    // A test that is repeated has the suspects of its own way.
+    for (test, mark, other) in
+        [("letters_may", "// other", "// wrong"), ("large_orders", "// wrong", "// other")]
+    {
+        let why = cargo(tree.path()).args(&format!("xhist why {test}")).succeed();
+        let listed = |mark: &str| why.stderr.contains(&format!("1. src/lib.rs:{} ", line(mark)));
+        why.check(listed(mark) && !listed(other), "the suspects of this test only");
+    }
 }
 
 /// A table that is made by the test that comes first, which is the failed one.

@@ -64,7 +64,10 @@ fn compiled_again() {
     touch("ws/app/src/other_place/far.rs", "// A remark.");
     let third = build();
     third.check(compiled(&third) == ["app"], "only the changed package is compiled");
-    touch("ws/app/src/other_place/far.rs", "/// New.\npub fn new() -> u32 {\n    let one = 1;\n    one + 1\n}");
+    touch(
+        "ws/app/src/other_place/far.rs",
+        "/// New.\npub fn new() -> u32 {\n    let one = 1;\n    one + 1\n}",
+    );
     let fourth = build();
     fourth.check(
         compiled(&fourth) == ["app"],
