@@ -4,11 +4,11 @@ use xhist_history::model::SuspectLine;
 
 /// The first lines of each way in which tests failed. Ranks count for one way only.
 #[derive(Clone, Debug, Default)]
-pub struct FirstLines(pub(super) Vec<Way>);
+pub struct FirstLines(pub(super) Vec<FailedWay>);
 
 /// Tests that failed in one way.
 #[derive(Clone, Debug)]
-pub(super) struct Way {
+pub(super) struct FailedWay {
     pub(super) tests: Vec<String>,
     pub(super) lines: Vec<SuspectLine>,
 }
@@ -49,10 +49,10 @@ impl FirstLines {
 mod tests {
     use super::*;
 
-    fn way(tests: &[&str], lines: &[u32]) -> Way {
+    fn way(tests: &[&str], lines: &[u32]) -> FailedWay {
         let line = |(line, rank): (&u32, usize)| SuspectLine { map_hash: 7, file: 1, line: *line, rank };
         let lines = lines.iter().zip(1..).map(line).collect();
-        Way { tests: tests.iter().map(|name| (*name).to_owned()).collect(), lines }
+        FailedWay { tests: tests.iter().map(|name| (*name).to_owned()).collect(), lines }
     }
 
     fn numbers(lines: &[SuspectLine]) -> Vec<u32> {

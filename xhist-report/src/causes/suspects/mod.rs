@@ -33,7 +33,7 @@ pub use program::{Role, role};
 pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
-use self::first_lines::Way;
+use self::first_lines::FailedWay;
 use self::history::{NO_CALL, TestedCode};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
@@ -127,7 +127,7 @@ pub fn first_lines(directory: &Path, ranks: usize) -> FirstLines {
     let options = brief(directory, ranks, &MapPlaces::default(), &[]);
     let mut nowhere = io::sink();
     let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, map_hash, _| {
-        let way = |findings: &SuspectFindings<'_>| Way {
+        let way = |findings: &SuspectFindings<'_>| FailedWay {
             tests: findings.failed_tests().map(str::to_owned).collect(),
             lines: findings.own_lines(map_hash),
         };
