@@ -185,6 +185,8 @@ fn clusters() {
     let done = tests(&tree, "");
     let ways = done.stderr.matches("they failed in 2 ways; this is way ").count();
     done.check(ways == 2, "a list for each way");
+    let (way, diff) = (done.stderr.find("this is way 1: "), done.stderr.find("cargo xhist diff "));
+    done.check(way.is_some() && way < diff, "the test to compare is below the way in which it failed");
     let suspects = json(&tree);
     let first_of = |cluster: u64| {
         let rows = suspects["suspects"].as_array().expect("suspects").iter();

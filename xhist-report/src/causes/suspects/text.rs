@@ -55,7 +55,8 @@ pub fn brief_text(
     // The largest cluster comes last, as the first suspect does: what is at the end is on the screen.
     for (number, findings) in clusters.iter().enumerate().rev() {
         findings.head(number, clusters.len(), ", the first one last", out)?;
-        if number + 1 == clusters.len() {
+        // They name a test of the largest cluster.
+        if number == 0 {
             hints.iter().try_for_each(|hint| writeln!(out, "{hint}"))?;
         }
         let mut not_run = findings.not_run();
