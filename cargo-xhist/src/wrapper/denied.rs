@@ -11,7 +11,7 @@ use serde_json::Value;
 
 /// How the compiler begins the note about a level that an attribute sets.
 const BY_ATTRIBUTE: &str = "the lint level is defined here";
-/// How it ends the note about a level that nobody sets.
+/// How it ends the note about a level that is the default.
 const BY_DEFAULT: &str = "on by default";
 /// How it counts its errors. This error has no code, as lints have.
 const COUNT: &str = "aborting due to ";
@@ -20,7 +20,7 @@ const COUNT: &str = "aborting due to ";
 pub(super) struct Denied {
     /// Whether an argument denies one.
     by_argument: bool,
-    /// Those that the compiler denies when nobody sets a level. It is asked when one of them may be there.
+    /// Those that the compiler denies by default. It is asked when one of them may be there.
     by_default: Option<BTreeSet<String>>,
 }
 
@@ -62,7 +62,7 @@ pub(super) fn is_of_lint(error: &Value) -> bool {
     }
 }
 
-/// The lints that this compiler denies when nobody sets a level.
+/// The lints that this compiler denies by default.
 fn denied_by_default(compiler: &mut Command) -> BTreeSet<String> {
     let help = compiler.args(["-W", "help"]).output().map(|output| output.stdout).unwrap_or_default();
     named_in(&String::from_utf8_lossy(&help))
