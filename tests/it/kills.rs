@@ -136,7 +136,7 @@ fn without_a_check() {
         let places = listing.places();
         let up =
             ["let one = below + 1;", "black_box(one)", "let two = below + 1;", "black_box(two)"].map(place);
-        // A fold shortly before the way up leaves more room than a thread is sure to have: then all of it is there.
+        // A fold just before the way up leaves more room than a thread is sure to have: then all of it is there.
         let is_whole = places.iter().filter(|place| up.contains(place)).count() == 2 * levels
             && places.last().is_some_and(|last| !up.contains(last));
         let says_so = done.stderr.contains("a thread recorded more between two checks than its ring");
