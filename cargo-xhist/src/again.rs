@@ -52,7 +52,7 @@ fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
     let is_same =
         |ended: &Repeated| ended.failed.as_ref().is_some_and(|failed| failed.at == recorded.test.at);
     if is_same(&first) {
-        again::print_answer(&first.run, &recorded.run);
+        again::print_answer(&first.run, &recorded.run, &recorded.test.name);
         return Ok(ExitCode::SUCCESS);
     }
     let at = recorded.test.at.as_deref().unwrap_or("a place that is not recorded");
@@ -69,7 +69,7 @@ fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
         "xhist: {TRIES} runs with values ended so; more runs without values: cargo xhist diff --rerun 20 {name}"
     );
     if first.failed.is_some() {
-        again::print_answer(&first.run, &recorded.run);
+        again::print_answer(&first.run, &recorded.run, &recorded.test.name);
     }
     Ok(ExitCode::FAILURE)
 }

@@ -208,7 +208,9 @@ fn set_runner(
     let program = prepared.wrappers.join(program_file(RUNNER_NAME));
     let targets = recorder::targets(command, &prepared.kept.recorders)?;
     for target in targets.iter().filter(|target| !config::has_runner(command, target)) {
-        cargo.arg("--config").arg(recorder::config(&format!("target.{target:?}.runner"), &program));
+        // A list, because nextest splits a text at the blanks of the path.
+        let words = toml::Value::from(vec![program.display().to_string()]);
+        cargo.arg("--config").arg(format!("target.{target:?}.runner={words}"));
     }
     Ok(())
 }

@@ -101,7 +101,7 @@ impl fmt::Display for UsageError {
                     None => {
                         let reports = xhist_report::cli::command_names().join(", ");
                         format!(
-                            "`cargo xhist` has run, test, build, check, bench, nextest run and clean, and to read what was \
+                            "`cargo xhist` has run, test, build, check, bench, nextest run, why and clean, and to read what was \
                              recorded {reports}"
                         )
                     }

@@ -104,6 +104,10 @@ fn failing() {
 
     let one = cargo(tree.path()).args("xhist nextest run passes").succeed();
     one.check(!one.stderr.contains("\nxhist: "), "nothing is printed after a success");
+    let blanks = tree.join("with blanks");
+    let blanks =
+        cargo(tree.path()).env("CARGO_TARGET_DIR", &blanks).args("xhist nextest run passes").succeed();
+    blanks.check(blanks.stderr.contains("1 test run: 1 passed"), "a path with blanks");
     let skipped = "-- --skip fails --skip is_killed --skip hangs";
     let rest = cargo(tree.path()).args(&format!("xhist nextest run {skipped}")).succeed();
     rest.check(rest.stderr.contains("2 tests run: 2 passed"), "arguments behind `--` are the test programs'");

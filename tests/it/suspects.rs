@@ -185,6 +185,8 @@ fn clusters() {
     let done = tests(&tree, "");
     let ways = done.stderr.matches("they failed in 2 ways; this is way ").count();
     done.check(ways == 2, "a list for each way");
+    let (way, diff) = (done.stderr.find("this is way 1: "), done.stderr.find("cargo xhist diff "));
+    done.check(way.is_some() && way < diff, "the test to compare is below the way in which it failed");
     let suspects = json(&tree);
     let first_of = |cluster: u64| {
         let rows = suspects["suspects"].as_array().expect("suspects").iter();
@@ -196,6 +198,14 @@ fn clusters() {
     found.sort();
     // Not halved: of one failed test in each.
     assert_eq!(found, [Some((line("// wrong"), 1)), Some((line("// other"), 1))], "{suspects:#}");
+    // A test that is repeated has the suspects of its own way.
+    for (test, mark, other) in
+        [("letters_may", "// other", "// wrong"), ("large_orders", "// wrong", "// other")]
+    {
+        let why = cargo(tree.path()).args(&format!("xhist why {test}")).succeed();
+        let listed = |mark: &str| why.stderr.contains(&format!("1. src/lib.rs:{} ", line(mark)));
+        why.check(listed(mark) && !listed(other), "the suspects of this test only");
+    }
 }
 
 /// A table that is made by the test that comes first, which is the failed one.

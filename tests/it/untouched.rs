@@ -64,7 +64,10 @@ fn compiled_again() {
     touch("ws/app/src/other_place/far.rs", "// A remark.");
     let third = build();
     third.check(compiled(&third) == ["app"], "only the changed package is compiled");
-    touch("ws/app/src/other_place/far.rs", "pub fn new() -> u32 {\n    let one = 1;\n    one + 1\n}");
+    touch(
+        "ws/app/src/other_place/far.rs",
+        "/// New.\npub fn new() -> u32 {\n    let one = 1;\n    one + 1\n}",
+    );
     let fourth = build();
     fourth.check(
         compiled(&fourth) == ["app"],
@@ -115,9 +118,14 @@ fn compiler_error() {
     let unclean = main.replace("#![deny(warnings)]", "#![warn(warnings)]");
     let unclean =
         unclean.replace("let number: u32 = 7;", "let number: u32 = 7; let Other = number; drop(Other);");
+    // Lints that are denied, on lines without calls: by an attribute, and by the compiler itself.
+    let denied = format!("{main}\nfn never_called() {{}}\n");
+    let overflow = format!("{unclean}\nstatic WIDE: u8 = 256;\n");
     for (source, code, shown) in [
         (&broken, 101, "error[E0308]: mismatched types"),
         (&unclean, 0, "variable `Other` should have a snake case name"),
+        (&denied, 101, "error: function `never_called` is never used"),
+        (&overflow, 101, "error: literal out of range for `u8`"),
     ] {
         assert_ne!(*source, main);
         tree.write("ws/app/src/main.rs", source);

@@ -512,4 +512,12 @@ mod tests {
         assert!(!parse("build -pr").has("--release", b'r'));
         assert!(parse("test").runs() && !parse("test --no-run").runs() && !parse("build").runs());
     }
+
+    #[test]
+    fn an_unknown_command_is_answered_with_all_that_there_are() {
+        let args = ["xhist", "clippy"].map(OsString::from);
+        let text = Command::parse(&args).expect_err("unknown").to_string();
+        let missing: Vec<_> = COMMANDS.iter().filter(|(name, _)| !text.contains(name)).collect();
+        assert!(missing.is_empty(), "{missing:?}: {text}");
+    }
 }

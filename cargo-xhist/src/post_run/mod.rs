@@ -181,7 +181,7 @@ impl Running {
         }
         retention::trim_own(&run.directory, run.limit, !has_failed, &failed);
         let lost = lost.and(retention::prune(run.runs(), run.limit, Some((&run.directory, &failed))));
-        if let Some(message) = lost.message(run.limit) {
+        if let Some(message) = lost.of_run(has_failed).message(run.limit) {
             eprintln!("{message}");
         }
     }

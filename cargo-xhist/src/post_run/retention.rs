@@ -383,6 +383,11 @@ impl Lost {
         Lost { runs: self.runs + other.runs, rings: self.rings + other.rings }
     }
 
+    /// What is missed of a run. A test that passed may have started a process that died, or caught a panic.
+    pub(super) fn of_run(self, has_failed: bool) -> Lost {
+        Lost { rings: if has_failed { self.rings } else { 0 }, ..self }
+    }
+
     /// The line that says so, if there is anything to say.
     pub(super) fn message(self, limit: Limit) -> Option<String> {
         let some = |count: usize, what: &str| match count {
@@ -484,5 +489,18 @@ mod tests {
             [Some(12), Some(3072), Some(2 << 30)]
         );
         assert_eq!([parse_size(""), parse_size("x"), parse_size("99999999999g"), parse_size("k")], [None; 4]);
+    }
+
+    #[test]
+    fn what_passed_lost_nothing_but_older_runs() {
+        let lost = Lost { runs: 0, rings: 3 };
+        assert!(
+            lost.of_run(true)
+                .message(Limit(DEFAULT))
+                .expect("a message")
+                .contains("3 failed processes' rings")
+        );
+        assert_eq!(lost.of_run(false).message(Limit(DEFAULT)), None);
+        assert_eq!(Lost { runs: 1, rings: 3 }.of_run(false), Lost { runs: 1, rings: 0 });
     }
 }

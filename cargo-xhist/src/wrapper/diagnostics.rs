@@ -1,7 +1,8 @@
 //! What the compiler says about a crate: its warnings and errors, as it prints them for the sources without calls.
 //!
 //! The compiler reads a shadow, so it would show lines with calls, and columns that count them. When it says something about
-//! such a line, the user's own sources are checked beside it, and what is said about them is printed.
+//! such a line, the user's own sources are checked beside it, and what is said about them is printed. The same holds for a
+//! warning that the user denies.
 
 use std::collections::BTreeSet;
 use std::io::{self, BufRead as _, BufReader, Write as _};
@@ -11,13 +12,23 @@ use std::process::{Child, Command, ExitStatus, Stdio};
 use qs_core::inserted::{CRATE, PRINTED};
 use serde_json::Value;
 
+use super::denied::{Denied, is_of_lint};
 use super::refusals::{announcement, reason, refused};
+
+/// How to learn what the compiler says about the user's own sources.
+pub(super) struct Plain {
+    /// The compiler that checks them.
+    pub(super) check: Command,
+    /// The same compiler, without arguments.
+    pub(super) compiler: Command,
+    pub(super) denied: Denied,
+}
 
 /// Runs a compiler. `plain` checks the user's own sources. When the compiler refuses one of these functions or macros, the name
 /// becomes a file in `directory`, and no errors are printed: the build is repeated.
 pub(super) fn run(
     command: &mut Command,
-    mut plain: Option<Command>,
+    mut plain: Option<Plain>,
     freed: &BTreeSet<String>,
     directory: &Path,
 ) -> io::Result<ExitStatus> {
@@ -32,24 +43,27 @@ pub(super) fn run(
             None => stderr.write_all(&line)?,
             Some(diagnostic) => {
                 names.extend(refused(&diagnostic).into_iter().filter(|name| freed.contains(name)));
-                if shows_calls(&line)
-                    && let Some(mut plain) = plain.take()
-                {
-                    check = Check::start(&mut plain);
+                let decides = |plain: &mut Plain| {
+                    shows_calls(&line) || plain.denied.may_have(&diagnostic, &mut plain.compiler)
+                };
+                if let Some(plain) = plain.take_if(decides) {
+                    check = Check::start(plain.check);
                 }
                 held.extend_from_slice(&line);
             }
         }
         line.clear();
     }
-    let status = child.wait()?;
+    let mut status = child.wait()?;
     if !names.is_empty() {
         std::fs::create_dir_all(directory)?;
         names.iter().try_for_each(|name| std::fs::write(directory.join(name), ""))?;
         writeln!(stderr, "{}", announcement(&reason(&names)))?;
     } else {
-        let said = check.and_then(|check| check.said_if(status.success()));
-        stderr.write_all(&said.unwrap_or(held))?;
+        if let Some(said) = check.and_then(|check| check.said_beside(status)) {
+            (held, status) = said;
+        }
+        stderr.write_all(&held)?;
     }
     Ok(status)
 }
@@ -70,18 +84,22 @@ struct Check(Child);
 
 impl Check {
     /// Its output is read behind that of the other compiler. If it fills the pipe, it waits.
-    fn start(command: &mut Command) -> Option<Check> {
-        let command = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
+    fn start(mut command: Command) -> Option<Check> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.spawn().ok().map(Check)
     }
 
-    /// What it said, unless it ended another way than the compiler of the shadow: then that one knows more, for example of
-    /// an error that only machine code has.
-    fn said_if(self, is_success: bool) -> Option<Vec<u8>> {
+    /// What it said and how it ended, if that counts. The compiler of the shadow may know more, for example of an error that
+    /// only machine code has. But it does not know what the user denies.
+    fn said_beside(self, shadow: ExitStatus) -> Option<(Vec<u8>, ExitStatus)> {
         let output = self.0.wait_with_output().ok()?;
         let lines = output.stderr.split_inclusive(|byte| *byte == b'\n');
-        (output.status.success() == is_success)
-            .then(|| lines.filter(|line| diagnostic(line).is_some()).collect::<Vec<_>>().concat())
+        let said: Vec<_> = lines.filter_map(|line| Some((line, diagnostic(line)?))).collect();
+        let errors: Vec<_> =
+            said.iter().map(|(_, said)| said).filter(|said| said["level"] == "error").collect();
+        let is_denied = !errors.is_empty() && errors.into_iter().all(is_of_lint);
+        let counts = output.status.success() == shadow.success() || shadow.success() && is_denied;
+        counts.then(|| (said.iter().map(|(line, _)| *line).collect::<Vec<_>>().concat(), output.status))
     }
 }
 

@@ -8,6 +8,7 @@
 
 pub(crate) mod build_std;
 pub(crate) mod debug_info;
+mod denied;
 mod diagnostics;
 mod generated;
 mod program_map;
@@ -19,6 +20,8 @@ use std::ffi::{OsStr, OsString};
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
+use self::denied::Denied;
+use self::diagnostics::Plain;
 use self::generated::OutDir;
 use self::rustc_args::{pass, value_of, values_of, with_path};
 use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME, program_file};
@@ -89,7 +92,12 @@ pub(crate) fn main(args: &[OsString], is_member: bool) -> ExitCode {
     let mut plain = compiler();
     let passed = pass(&mut plain, &call.check(&args, &checked), directory);
     let files = passed.and_then(|file| Ok((file, pass(&mut command, &call.arguments(&args), directory)?)));
-    let status = files.and_then(|_files| run(command.envs(variables), Some(plain)));
+    let status = files.and_then(|_files| {
+        run(
+            command.envs(variables),
+            Some(Plain { check: plain, compiler: compiler(), denied: Denied::new(&args) }),
+        )
+    });
     let _ = std::fs::remove_file(checked);
     let status = match status {
         Ok(status) => status,
@@ -196,13 +204,13 @@ impl RustcCall {
 
     /// The arguments for a check of the user's own sources, which writes this file.
     fn check(&self, args: &[OsString], written: &Path) -> Vec<OsString> {
+        // Lints have the levels that the user chose: what they deny is an error here.
         let mut result = rustc_args::without_output(args);
         result.push(with_path("--emit=metadata=", written));
         if let Some(kept) = codegen_value(args, "incremental=") {
             // Apart from what is kept of the shadow, which has the same name.
             result.push(with_path("-Cincremental=", &Path::new(&kept).join("checked")));
         }
-        result.extend(cap_lints(args));
         result
     }
 

@@ -7,6 +7,7 @@ use super::annotations;
 use super::answer::{self, Wanted};
 use super::values::ValueArgs;
 use crate::causes::suspects;
+use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
 
 /// Prints the answer to a run or a ring file; `lines`: about that number for each thread.
@@ -26,16 +27,20 @@ pub(super) fn print(of: &Path, wanted: Wanted<'_>) {
     }
 }
 
-/// Prints the first suspects of a run, if it has any.
+/// Prints the first suspects of a run, if it has any. It may be repeated with values.
 pub fn print_suspects(run: &Path) {
-    print_brief(run, true);
+    print_below(|out, notes| suspects::print_brief(run, true, out, notes));
 }
 
-/// The same; `offers_values`: the run may be repeated with values.
-pub(super) fn print_brief(run: &Path, offers_values: bool) {
+/// The same of one failed test, which was repeated.
+pub(super) fn print_suspects_of(run: &Path, test: &str) {
+    print_below(|out, notes| suspects::print_brief_of(run, test, out, notes));
+}
+
+fn print_below(print: impl FnOnce(&mut dyn Write, &mut Notes<'_>) -> ExitCode) {
     let mut stderr = anstream::stderr();
     let mut text = Vec::new();
-    suspects::print_brief(run, offers_values, &mut text, &mut Notes::new(&mut stderr));
+    print(&mut text, &mut Notes::new(&mut stderr));
     // As above.
     let _ = anstream::stderr().write_all(&text);
 }

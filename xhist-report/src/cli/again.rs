@@ -15,9 +15,9 @@ use xhist_history::notes::Notes;
 
 pub use crate::causes::suspects::{FailedTest, failed_test};
 
-/// Prints the answer to a run on standard error, with the origins of what its failed assertion compared, and the suspects of the
-/// run that it repeats.
-pub fn print_answer(run: &Path, repeated: &Path) {
+/// Prints the answer to a run on standard error, with the origins of what its failed assertion compared, and the suspects of
+/// this test in the run that it repeats.
+pub fn print_answer(run: &Path, repeated: &Path, test: &str) {
     after_run::print(
         run,
         Wanted { lines: None, values: &ValueArgs::default(), suspects_of: Some(repeated), budget: None },
@@ -25,7 +25,7 @@ pub fn print_answer(run: &Path, repeated: &Path) {
     let origins = origin::of_failed_test(run, &ValueArgs::default());
     // There is nowhere to report that stderr cannot be written.
     let _ = anstream::stderr().write_all(&origins);
-    after_run::print_brief(repeated, false);
+    after_run::print_suspects_of(repeated, test);
 }
 
 /// Prints where two histories part, on standard output.

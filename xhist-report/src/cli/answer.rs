@@ -14,7 +14,7 @@ use super::error::UsageError;
 use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
-use crate::causes::suspects::{self, StartedProcess};
+use crate::causes::suspects::{self, FirstLines, StartedProcess};
 use crate::format::ReportKind;
 use crate::format::entries::{AnsweredThread, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
@@ -219,7 +219,7 @@ fn listing(
         } else {
             Links::default()
         },
-        suspects: Vec::new(),
+        suspects: FirstLines::default(),
         started: Vec::new(),
         code: ExitCode::Complete,
         out: Vec::new(),
@@ -282,7 +282,7 @@ struct Listing {
     links: Links,
     values: ValueArgs,
     /// Lines that the tests of the run make suspicious.
-    suspects: Vec<SuspectLine>,
+    suspects: FirstLines,
     /// The processes that each failed test started.
     started: Vec<Vec<StartedProcess>>,
     code: ExitCode,
@@ -395,7 +395,7 @@ impl Listing {
         };
         self.line(&format!("\nxhist: {kind} {name} {how}"));
         if is_listed {
-            let suspects = self.suspects.clone();
+            let suspects = self.suspects.of_test(&test.name);
             // A test fails by the panic of a thread that it joins.
             let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
             let part =
@@ -427,6 +427,7 @@ impl Listing {
         let kept: Vec<&StartedProcess> = started.iter().filter(is_kept).collect();
         let listed = if lines == 0 { 0 } else { LISTED_STARTED };
         let (before, shown) = kept.split_at(kept.len().saturating_sub(listed));
+        let suspects = self.suspects.of_test(test);
         let test = visible(test);
         if !before.is_empty() {
             let names = before.iter().take(NAMED_STARTED).map(|process| shown_path(&process.file));
@@ -444,13 +445,12 @@ impl Listing {
         for process in shown {
             let program = visible(&process.program);
             self.line(&format!("\nprocess {program} ({}) that test {test} started", process.pid));
-            let suspects = self.suspects.clone();
             let part = ListedPart {
                 lines,
                 rings: Vec::new(),
                 failed_test: None,
                 is_test: true,
-                suspects,
+                suspects: suspects.clone(),
                 room: None,
             };
             let threads = self.report(&process.file, part, notes)?;
@@ -483,7 +483,7 @@ impl Listing {
             how: how.into_owned(),
             ..AnsweredFailure::default()
         };
-        self.ends_of(&crash.file, failure, self.suspects.clone(), notes)
+        self.ends_of(&crash.file, failure, self.suspects.all(), notes)
     }
 
     fn file(&mut self, file: &Path, notes: &mut Notes<'_>) -> Result<(), source::SourceError> {

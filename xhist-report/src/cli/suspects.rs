@@ -93,6 +93,7 @@ pub(super) fn run(args: &SuspectsArgs, notes: &mut Notes<'_>) -> Result<ExitCode
         },
         limit: args.limit as usize,
         offers_values: false,
+        test: None,
         brief: args.brief,
         map: args.names.map.clone(),
         source_roots: args.names.source_roots.clone(),

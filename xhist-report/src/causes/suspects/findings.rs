@@ -58,6 +58,16 @@ impl SuspectFindings<'_> {
         own.map(|(rank, site)| SuspectLine { map_hash, file: site.file, line: site.line, rank }).collect()
     }
 
+    /// The names of the failed tests that it ranks by.
+    pub fn failed_tests(&self) -> impl Iterator<Item = &str> + Clone {
+        self.ranking.failed.iter().map(|test| self.name(*test))
+    }
+
+    /// The name of a test.
+    pub fn name(&self, test: usize) -> &str {
+        &self.tests.tests[test].name
+    }
+
     /// Every site with its rank, for views.
     pub fn rows(&self, lines: SuspectText<'_>) -> Vec<SuspectRow> {
         self.ranking

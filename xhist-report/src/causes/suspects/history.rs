@@ -344,7 +344,7 @@ impl<'a> Reading<'a> {
             body.kind == BodyKind::Function && body.path.rsplit("::").next() == Some("fmt")
         });
         let caller = stack.next().filter(|_| formats).and_then(|caller| self.site_of(caller));
-        caller.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Test)
+        caller.is_some_and(|site| self.is_of_test(site))
     }
 
     fn site_of(&self, activation: &Activation) -> Option<u32> {
@@ -379,17 +379,37 @@ impl<'a> Reading<'a> {
         self.calls.top().is_some_and(|top| self.code.structure.passes_on(top.statement))
     }
 
-    /// Removes the newest sites and the innermost open calls that are in functions `fmt`.
-    fn leave_out_formatting(&mut self, open: &mut Vec<u32>) -> SiteSet {
-        let program = self.code.program;
-        let formats = |site: &u32| {
-            let path = &program.functions[program.sites[*site as usize].function as usize].path;
-            path.rsplit("::").next() == Some("fmt")
-        };
-        let kept = self.order.iter().rposition(|site| !formats(site)).map_or(0, |last| last + 1);
-        let outer = open.iter().position(|site| !formats(site)).unwrap_or(open.len());
-        open.drain(..outer);
+    /// Removes the newest sites that are in functions `fmt`, or in calls of these.
+    fn leave_out_formatting(&mut self) -> SiteSet {
+        let (mut kept, mut lowest) = (self.order.len(), u32::MAX);
+        for (index, site) in self.order.iter().enumerate().rev() {
+            let depth = self.depths[index];
+            match self.formats(*site) {
+                true if depth < lowest => (kept, lowest) = (index, u32::MAX),
+                _ => lowest = lowest.min(depth),
+            }
+            if self.is_of_test(*site) {
+                break;
+            }
+        }
         self.order.drain(kept..).collect()
+    }
+
+    /// Removes the innermost calls up to the outermost function `fmt` that the test called. They are sites, innermost first.
+    fn leave_out_calls_of_formatting(&self, calls: &mut Vec<u32>) {
+        let called = calls.iter().position(|site| self.is_of_test(*site)).unwrap_or(calls.len());
+        let outermost = calls[..called].iter().rposition(|site| self.formats(*site));
+        calls.drain(..outermost.map_or(0, |outermost| outermost + 1));
+    }
+
+    fn formats(&self, site: u32) -> bool {
+        let program = self.code.program;
+        let path = &program.functions[program.sites[site as usize].function as usize].path;
+        path.rsplit("::").next() == Some("fmt")
+    }
+
+    fn is_of_test(&self, site: u32) -> bool {
+        self.code.program.sites[site as usize].role == Role::Test
     }
 
     /// The sites at which the open calls are, and those at which calls ended. The frames are certain, and so is the statement that
@@ -436,7 +456,7 @@ impl<'a> Reading<'a> {
         let at = at.map(|at| self.at_panic.swap_remove(at));
         let (has_panic, panic_site) = (at.is_some(), at.as_ref().and_then(|at| at.site));
         let panic_line = at.as_ref().and_then(|at| Some(at.place.at.as_ref()?.line));
-        let (ran, (mut open, returned), passes_on, values) = match at {
+        let (ran, (mut open, mut returned), passes_on, values) = match at {
             Some(at) => (at.ran, self.open_at(&frames(&at.place), at.site, at.open), at.passes_on, at.values),
             None => {
                 let (ran, open) = self.here(false);
@@ -444,11 +464,11 @@ impl<'a> Reading<'a> {
             }
         };
         let mut message: SiteSet = self.order.drain(ran..).collect();
-        let is_of_test =
-            panic_site.is_some_and(|site| self.code.program.sites[site as usize].role == Role::Test);
-        if has_panic && is_of_test {
+        if has_panic && panic_site.is_some_and(|site| self.is_of_test(site)) {
             // A derived `fmt` is not recorded, so the one that it calls seems to be called by what ran before.
-            message.extend(&self.leave_out_formatting(&mut open));
+            message.extend(&self.leave_out_formatting());
+            self.leave_out_calls_of_formatting(&mut open);
+            self.leave_out_calls_of_formatting(&mut returned);
         }
         let ran: SiteSet = self.order.iter().copied().collect();
         self.called.truncate(self.order.len());
@@ -489,7 +509,7 @@ mod tests {
 {"stmt":1,"line":6,"col":5,"end":"6:6","kind":"expr","fn":"g"}
 {"stmt":1,"line":8,"col":5,"end":"8:6","kind":"expr","fn":"tests::t","calls":"f"}
 {"stmt":1,"line":9,"col":5,"end":"9:6","kind":"macro","fn":"tests::t","calls":"assert_eq!"}
-{"stmt":1,"line":11,"col":5,"end":"11:6","kind":"expr","fn":"A::fmt"}
+{"stmt":1,"line":11,"col":5,"end":"11:6","kind":"expr","fn":"A::fmt","calls":"g"}
 "#;
 
     fn program() -> ProgramSites {
@@ -634,9 +654,9 @@ fn step asyncfn
         let places = ProgramPlaces::default();
         let code = TestedCode::new(&program, &names, &places);
         // Line 9 checks, `f` runs, and `A::fmt` seems to be called by it.
-        let message = |line| {
+        let message = |numbers: &[u16], line| {
             let mut reading = Reading::new(&code);
-            for number in [5, 6, 1, 2, 7] {
+            for number in numbers.iter().copied() {
                 reading.take(Handler::default(), ThreadEntry::Statement(Statement::numbered(number)));
             }
             let at = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
@@ -646,8 +666,16 @@ fn step asyncfn
             (history.order, history.message.iter().collect::<Vec<_>>(), history.open)
         };
         // `f` has returned, though nothing ran behind its last statement.
-        assert_eq!(message(9), (vec![4, 5, 0, 1], vec![6], vec![5]));
-        assert_eq!(message(11), (vec![4, 5, 0, 1, 6], vec![], vec![6, 5]), "it panicked itself");
+        assert_eq!(message(&[5, 6, 1, 2, 7], 9), (vec![4, 5, 0, 1], vec![6], vec![5]));
+        assert_eq!(
+            message(&[5, 6, 1, 2, 7], 11),
+            (vec![4, 5, 0, 1, 6], vec![], vec![6, 5]),
+            "it panicked itself"
+        );
+        // `A::fmt` calls `g`.
+        assert_eq!(message(&[5, 6, 1, 2, 7, 3, 4], 9), (vec![4, 5, 0, 1], vec![2, 3, 6], vec![5]));
+        // It has returned when `f` goes on, so it made a text for the program.
+        assert_eq!(message(&[5, 6, 1, 7, 3, 4, 2], 9).0, [4, 5, 0, 6, 2, 3, 1]);
     }
 
     #[test]

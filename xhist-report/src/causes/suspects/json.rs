@@ -47,10 +47,6 @@ pub fn json(clusters: &[SuspectFindings<'_>], lines: SuspectText<'_>) -> Value {
 }
 
 impl SuspectFindings<'_> {
-    fn name(&self, test: usize) -> &str {
-        &self.tests.tests[test].name
-    }
-
     fn functions_json(&self) -> Vec<Value> {
         let row = |(index, suspect): (usize, &SuspectFunction)| {
             let function = &self.program.functions[suspect.function as usize];

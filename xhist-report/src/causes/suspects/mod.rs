@@ -6,6 +6,7 @@ mod bits;
 mod clusters;
 mod failed_test;
 mod findings;
+mod first_lines;
 mod formula;
 mod history;
 mod json;
@@ -26,11 +27,13 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 pub use failed_test::{FailedTest, failed_test};
+pub use first_lines::FirstLines;
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
 pub use run::rings_of_test;
 
 use self::findings::{SuspectFindings, SuspectText};
+use self::first_lines::FailedWay;
 use self::history::{NO_CALL, TestedCode};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
@@ -42,7 +45,7 @@ use crate::budget::{Budget, cut_document};
 use qs_core::record::Statement;
 use xhist_history::ExitCode;
 use xhist_history::map::Maps;
-use xhist_history::model::{Names, Ring, ShownValue, SuspectLine, visible};
+use xhist_history::model::{Names, Ring, ShownValue, visible};
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::SuspectRow;
 use xhist_history::runs::record::run_directory;
@@ -77,6 +80,8 @@ pub struct SuspectOptions {
     pub brief: bool,
     /// Name the command that repeats the test with values.
     pub offers_values: bool,
+    /// Only what makes this test fail.
+    pub test: Option<String>,
     /// The map to use, whatever the run says.
     pub map: Option<PathBuf>,
     /// Directories whose sources may be shown, too.
@@ -99,6 +104,12 @@ pub fn print_brief(run: &Path, offers_values: bool, out: &mut dyn Write, notes: 
     print(&SuspectOptions { offers_values, ..options }, out, notes)
 }
 
+/// The same lines for one failed test, which was repeated with values.
+pub fn print_brief_of(run: &Path, test: &str, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
+    let options = brief(run, BELOW_ANSWER, &MapPlaces::default(), &[]);
+    print(&SuspectOptions { test: Some(test.to_owned()), ..options }, out, notes)
+}
+
 /// Prints the suspects of a run.
 pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {
     match suspects(options, out, notes) {
@@ -111,28 +122,25 @@ pub fn print(options: &SuspectOptions, out: &mut dyn Write, notes: &mut Notes<'_
     }
 }
 
-/// The most suspicious lines of a run, the first first: those of this number of ranks. Empty if nothing can be ranked.
-pub fn first_lines(directory: &Path, ranks: usize) -> Vec<SuspectLine> {
+/// The most suspicious lines of a run: those of this number of ranks. Empty if nothing can be ranked.
+pub fn first_lines(directory: &Path, ranks: usize) -> FirstLines {
     let options = brief(directory, ranks, &MapPlaces::default(), &[]);
     let mut nowhere = io::sink();
     let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, map_hash, _| {
-        let mut lines: Vec<SuspectLine> =
-            clusters.iter().flat_map(|findings| findings.own_lines(map_hash)).collect();
-        lines.sort_by_key(|line| line.rank);
-        lines
+        let way = |findings: &SuspectFindings<'_>| FailedWay {
+            tests: findings.failed_tests().map(str::to_owned).collect(),
+            lines: findings.own_lines(map_hash),
+        };
+        FirstLines(clusters.iter().map(way).collect())
     });
     found.ok().flatten().unwrap_or_default()
 }
 
 /// The same lines, as they are in a later run of the same project with other instrumentation.
-pub fn first_lines_in(later: &Path, directory: &Path, ranks: usize) -> Vec<SuspectLine> {
-    let mut lines = first_lines(directory, ranks);
+pub fn first_lines_in(later: &Path, directory: &Path, ranks: usize) -> FirstLines {
     // The numbers of files stay from build to build.
-    match RecordedRun::read(&run_directory(later)).and_then(|run| run.map_hash()) {
-        Ok(hash) => lines.iter_mut().for_each(|line| line.map_hash = hash),
-        Err(_) => lines.clear(),
-    }
-    lines
+    let hash = RecordedRun::read(&run_directory(later)).and_then(|run| run.map_hash());
+    hash.map(|hash| first_lines(directory, ranks).in_map(hash)).unwrap_or_default()
 }
 
 /// For each failed test of a run the recorded processes that it started, directly or through others, in the order of their starts.
@@ -147,7 +155,7 @@ pub fn rows_and_diff(directory: &Path, ranks: usize) -> (Vec<Vec<SuspectRow>>, O
     let mut nowhere = io::sink();
     let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, lines| {
         let rows = clusters.iter().map(|findings| findings.rows(lines)).collect();
-        (rows, comparable(clusters).map(|test| diff_command(&options.directory, test)))
+        (rows, comparable(clusters, None).map(|test| diff_command(&options.directory, test)))
     });
     found.ok().flatten().unwrap_or_default()
 }
@@ -184,6 +192,7 @@ fn brief(directory: &Path, ranks: usize, maps: &MapPlaces, source_roots: &[PathB
         limit: ranks,
         brief: true,
         offers_values: false,
+        test: None,
         map: maps.given.clone(),
         source_roots: source_roots.to_vec(),
         program: None,
@@ -198,9 +207,12 @@ fn suspects(
     notes: &mut Notes<'_>,
 ) -> Result<ExitCode, RunError> {
     let written = ranked(options, notes, |clusters, _, lines| {
+        let clusters = options.test.as_deref().map_or(clusters, |test| of_test(clusters, test));
         match options.format {
             SuspectFormat::Text if options.brief => {
-                text::brief_text(clusters, &hints(options, comparable(clusters)), lines, out)?;
+                let test = options.test.as_deref();
+                let hints = hints(options, comparable(clusters, test));
+                text::brief_text(clusters, test, &hints, lines, out)?;
             }
             SuspectFormat::Text => text::text(clusters, lines, out)?,
             SuspectFormat::Json => {
@@ -336,12 +348,18 @@ fn values(
     shown
 }
 
-/// A failed test that a passed one is like.
-fn comparable<'f>(clusters: &'f [SuspectFindings<'_>]) -> Option<&'f str> {
-    clusters.iter().find_map(|findings| {
-        let (failed, _) = findings.ranking.nearest.first()?;
-        Some(findings.tests.tests[*failed].name.as_str())
-    })
+/// The cluster that has this test; all of them if none has it.
+fn of_test<'f, 't>(clusters: &'f [SuspectFindings<'t>], test: &str) -> &'f [SuspectFindings<'t>] {
+    let has_it = |findings: &SuspectFindings<'_>| findings.failed_tests().any(|name| name == test);
+    clusters.iter().position(has_it).map_or(clusters, |at| &clusters[at..=at])
+}
+
+/// A failed test that a passed one is like: this test if possible.
+fn comparable<'f>(clusters: &'f [SuspectFindings<'_>], test: Option<&str>) -> Option<&'f str> {
+    let nearest = clusters
+        .iter()
+        .flat_map(|findings| findings.ranking.nearest.iter().map(|(failed, _)| findings.name(*failed)));
+    nearest.clone().find(|name| Some(*name) == test).or_else(|| nearest.clone().next())
 }
 
 /// The command that compares a failed test with the passed one most like it.

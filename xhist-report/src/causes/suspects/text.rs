@@ -41,9 +41,11 @@ pub fn text(clusters: &[SuspectFindings<'_>], lines: SuspectText<'_>, out: &mut 
     out.flush()
 }
 
-/// Prints the first suspects in a few lines, the first at the end: that is what a terminal shows. `hints` come before.
+/// Prints the first suspects in a few lines, the first at the end: that is what a terminal shows. `hints` come before. What did
+/// not run is that of `test` if possible.
 pub fn brief_text(
     clusters: &[SuspectFindings<'_>],
+    test: Option<&str>,
     hints: &[String],
     lines: SuspectText<'_>,
     out: &mut dyn Write,
@@ -53,10 +55,13 @@ pub fn brief_text(
     // The largest cluster comes last, as the first suspect does: what is at the end is on the screen.
     for (number, findings) in clusters.iter().enumerate().rev() {
         findings.head(number, clusters.len(), ", the first one last", out)?;
-        if number + 1 == clusters.len() {
+        // They name a test of the largest cluster.
+        if number == 0 {
             hints.iter().try_for_each(|hint| writeln!(out, "{hint}"))?;
         }
-        if let Some(not_run) = findings.not_run().first_mut() {
+        let mut not_run = findings.not_run();
+        let of_test = not_run.iter().position(|of| Some(findings.name(of.failed)) == test);
+        if let Some(not_run) = not_run.get_mut(of_test.unwrap_or(0)) {
             not_run.sites.truncate(BRIEF_NOT_RUN);
             findings.not_run_text(not_run, lines, out)?;
         }
@@ -74,8 +79,9 @@ impl SuspectFindings<'_> {
     fn head(&self, number: usize, clusters: usize, order: &str, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "{}{order}", self.title())?;
         if clusters > 1 {
-            let tests = self.ranking.failed.iter().map(|test| visible(&self.tests.tests[*test].name));
-            let (first, more) = (tests.clone().take(NAMED_TESTS), tests.len().saturating_sub(NAMED_TESTS));
+            let tests = self.failed_tests().map(visible);
+            let (first, more) =
+                (tests.take(NAMED_TESTS), self.ranking.failed.len().saturating_sub(NAMED_TESTS));
             let mut names = first.collect::<Vec<_>>().join(", ");
             if more > 0 {
                 names += &format!(" and {more} more");
