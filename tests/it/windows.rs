@@ -19,6 +19,8 @@ pub const CASES: &[Case] = &[
         front_end::clean,
     ),
     Case::needing("a_panic_has_the_answer_of_linux", &[Need::Long, Need::Wine], recorder::same_answer),
+    Case::needing("a_failed_test_has_the_suspects_of_linux", &[Need::Long, Need::Wine], recorder::suspects),
+    Case::needing("a_program_has_its_map", &[Need::Long, Need::Wine], recorder::own_map),
     Case::needing("each_end_of_a_program_is_in_the_history", &[Need::Long, Need::Wine], recorder::ends),
     Case::needing("a_terminated_program_leaves_every_statement", &[Need::Long, Need::Wine], recorder::kills),
     Case::needing("a_statement_costs_what_it_costs_on_linux", &[Need::Long, Need::Wine], recorder::cost),

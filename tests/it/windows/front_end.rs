@@ -100,11 +100,13 @@ fn check_printed(done: &Done) {
     done.check(!printed.contains("xhist_rt"), "no inserted call");
 }
 
-/// The statements of an answer, without blanks that depend on other lines, and without ranks.
+/// The statements of an answer and the suspects, without blanks that depend on other lines.
 fn statements(done: &Done) -> Vec<String> {
-    let lines = done.stderr.lines().filter(|line| line.starts_with("  src/") || line.contains("/made.rs:"));
+    let lines = done
+        .stderr
+        .lines()
+        .filter(|line| line.contains("  src/") || line.contains(". src/") || line.contains("/made.rs:"));
     let statement = |line: &str| {
-        let line = line.split("  <- ").next().unwrap_or_default();
         let line = line.find("made.rs:").map_or(line, |at| &line[at..]);
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -132,6 +134,10 @@ pub fn commands() {
     let expected = cargo(here.path()).args("xhist test").done().expect(101);
     let found = statements(&test);
     test.check(!found.is_empty() && found == statements(&expected), &expected.stderr);
+    test.check(
+        test.stderr.contains("suspects of 1 failed test and 1 passed test"),
+        "what the passed test ran",
+    );
     test.check(test.stderr.contains(r"cargo xhist history target\xhist\runs\"), "a command for Windows");
 
     let panic = there(&format!("xhist run {target} -- panic"), 101);

@@ -118,6 +118,33 @@ pub fn same_answer() {
     there.check(!found.is_empty() && found == expected, &here.stderr);
 }
 
+/// What tests ran is kept when their threads end, so the suspects of a failed run are the same.
+pub fn suspects() {
+    let [tree, here] = [(); 2].map(|()| Tree::copy_of(&repository().join("tests/fixtures/answer")));
+    let suspects = |done: &Done| -> Vec<String> {
+        let lines = done.stderr.lines().skip_while(|line| !line.starts_with("suspects of "));
+        lines.filter(|line| !line.contains("cargo xhist ")).map(String::from).collect()
+    };
+    let there = windows().cargo(tree.path(), "xhist test").args("--lib --no-fail-fast").done().expect(101);
+    let here = native(here.path(), "xhist test --lib --no-fail-fast").done().expect(101);
+    let (found, expected) = (suspects(&there), suspects(&here));
+    there.check(!found.is_empty() && found == expected, &expected.join("\n"));
+}
+
+/// A ring and the program are enough, and the program still runs.
+pub fn own_map() {
+    let tree = Tree::empty("own-map-on-windows");
+    run(tree.path(), "panic").env("XHIST_FILE", "ring.xhist").done().expect(101);
+    fs::copy(&project().1, tree.join("windows.exe")).expect("copied");
+    let done = report(tree.path()).args("ring.xhist --program windows.exe").succeed();
+    let last = format!("src/main.rs:{}", line("panic"));
+    done.check(done.stdout.trim_end().ends_with(&last), &last);
+    // `strip` knows no bytes behind those that headers name.
+    Run::new("x86_64-w64-mingw32-strip", tree.path()).args("windows.exe").succeed();
+    let done = report(tree.path()).args("ring.xhist --program windows.exe").done().expect(1);
+    done.check(done.stderr.contains("xhist.map"), "the map is missing");
+}
+
 /// The last statement, and the code that wine passes on, which is the lowest byte of that of Windows.
 pub fn ends() {
     let tree = Tree::empty("ends-on-windows");
