@@ -22,6 +22,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_failed_test_has_the_suspects_of_linux", &[Need::Long, Need::Wine], recorder::suspects),
     Case::needing("a_program_has_its_map", &[Need::Long, Need::Wine], recorder::own_map),
     Case::needing("each_end_of_a_program_is_in_the_history", &[Need::Long, Need::Wine], recorder::ends),
+    Case::needing("ctrl_c_leaves_every_statement", &[Need::Long, Need::Wine], recorder::interrupted),
     Case::needing("a_terminated_program_leaves_every_statement", &[Need::Long, Need::Wine], recorder::kills),
     Case::needing("a_statement_costs_what_it_costs_on_linux", &[Need::Long, Need::Wine], recorder::cost),
     Case::needing("tests_end_as_without_the_recorder", &[Need::Long, Need::Wine], recorder::suites),

@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use xhist_tests::{
     Done, Need, Run, Tree, cargo, line_of, other_cargo, report, repository, test_counts, tries,
@@ -178,14 +179,24 @@ pub fn ends() {
     );
 }
 
+/// Ctrl-C ends a program as it does without the recorder, at an exact statement. Wine's own handler ends it with 0, that of Windows
+/// with `STATUS_CONTROL_C_EXIT`.
+pub fn interrupted() {
+    let tree = Tree::empty("interrupted-on-windows");
+    run(tree.path(), "interrupt").env("XHIST", "off").limit(Duration::from_secs(60)).done().expect(0);
+    let count = fs::read(tree.join("interrupted.count")).expect("a count");
+    let count = count.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let recorded = steps(&history(tree.path(), "interrupted.xhist").stdout, line("step"));
+    assert!([count, count + 1].contains(&recorded) && count > 0, "{recorded} recorded of {count}");
+    let json = report(tree.path()).args("--format json interrupted.xhist").done();
+    json.check(json.stdout.contains("\"thread\":\"main\",\"status\":\"running or killed\""), "its status");
+}
+
 /// The program writes the number of each step before it takes the next one, so the file says how many were recorded.
 pub fn kills() {
     let tree = Tree::empty("kills-on-windows");
     let times = tries("XHIST_WINDOWS_KILLS", 1000, 1000);
-    run(tree.path(), &format!("kill {times}"))
-        .env("XHIST", "off")
-        .limit(std::time::Duration::from_secs(1800))
-        .succeed();
+    run(tree.path(), &format!("kill {times}")).env("XHIST", "off").limit(Duration::from_secs(1800)).succeed();
     let (mut most, mut begun) = (0, 0);
     for kill in 0..times {
         let count = fs::read(tree.join(&format!("{kill}.count"))).unwrap_or_default();
