@@ -147,6 +147,7 @@ pub fn commands() {
         &expected.stderr,
     );
     panic.check(panic.stderr.contains(r"panicked at src/inner/steps.rs:13"), "the place in the user's file");
+    reports(&tree, &here);
     there(&format!("xhist run {target} -- exit"), 7);
 
     // Wine makes no symbolic links, so what is beside the sources was copied, and is copied again.
@@ -170,6 +171,31 @@ pub fn commands() {
     for name in ["build", "runs", "shadow", "wrapper"] {
         assert!(!tree.join("target/xhist").join(name).exists(), "{name}");
     }
+}
+
+/// What is read of the newest run, which has one thread, is what Linux reads of its own.
+fn reports(tree: &Tree, here: &Tree) {
+    for words in
+        ["history", "hot", "find src/inner/steps.rs:4", "source src/inner/steps.rs", "frame 3", "origin sum"]
+    {
+        let expected = cargo(here.path()).arg("xhist").args(words).succeed();
+        let found = cargo_xhist(tree.path(), &format!("xhist {words}")).done().expect(0);
+        check_printed(&found);
+        found.check(found.stdout.replace("\r\n", "\n") == expected.stdout, &expected.stdout);
+    }
+    cargo_xhist(tree.path(), "xhist page -o page.html").done().expect(0);
+    let page = fs::read_to_string(tree.join("page.html")).expect("a page");
+    assert!(page.contains("steps.rs"), "{} bytes", page.len());
+    cargo_xhist(tree.path(), "xhist pack -o run.tar.gz").done().expect(0);
+    let packed = cargo(tree.path()).args("xhist answer run.tar.gz").done().expect(0);
+    packed.check(packed.stdout.contains("src/inner/steps.rs:13"), "a run of Windows, read here");
+    for name in ["page.html", "run.tar.gz"] {
+        fs::remove_file(tree.join(name)).expect("removed");
+    }
+
+    let why = cargo_xhist(tree.path(), "xhist why tests::the_sum_is_wrong").done().expect(0);
+    why.check(why.stderr.contains("is a program for Windows"), "why values are bytes");
+    why.check(why.stderr.contains("sum = 0x06 0x00 0x00 0x00 (4 bytes)"), "a value");
 }
 
 /// The shadow of the project.

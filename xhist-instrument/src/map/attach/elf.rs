@@ -8,7 +8,7 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 
 use qs_core::map::SECTION;
 
-use super::{Attached, HEADER, compressed, read_at};
+use super::program::{Attached, HEADER, compressed, read_at};
 
 const ELF: [u8; 4] = *b"\x7fELF";
 /// `SHT_PROGBITS`.

@@ -5,7 +5,7 @@ use std::io::{self, Seek as _, SeekFrom, Write as _};
 
 use qs_core::map::{PROGRAM_END, PROGRAM_END_LEN};
 
-use super::{Attached, compressed, read_at};
+use super::program::{Attached, compressed, read_at};
 
 /// Where the first header has the offset of the second one, and how that begins.
 const SECOND: usize = 0x3C;
