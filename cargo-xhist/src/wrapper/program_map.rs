@@ -16,11 +16,9 @@ pub(super) fn add(plan: &WrapperPlan, args: &[OsString], dep_info: &Path) {
     if !is_program || !emits.to_string_lossy().split(',').any(|kind| kind == "link") {
         return;
     }
-    let program = dep_info.with_extension("");
-    // Other systems name their programs in other ways.
-    if !program.is_file() {
-        return;
-    }
+    // A program for Windows has an extension.
+    let program = ["", "exe"].map(|extension| dep_info.with_extension(extension));
+    let Some(program) = program.into_iter().find(|program| program.is_file()) else { return };
     if let Err(error) = attach(&program, &plan.map) {
         eprintln!("warning: the map is not in {}: {error}", program.display());
     }

@@ -96,6 +96,12 @@ pub const NO_MAP: u64 = u64::MAX;
 /// The section of a program's file that holds its map. It is never loaded, and compressed as the ELF specification has it.
 pub const SECTION: &str = ".xhist_map";
 
+/// The last bytes of a program for Windows that has its map in it; a signature may come behind them. In front of them is a length
+/// of eight bytes, the lowest first. That is the length of what is in front of it: the map, compressed with zlib, and zeros.
+pub const PROGRAM_END: [u8; 8] = *b"xhistmap";
+/// Bytes behind the map: its length, and the last bytes.
+pub const PROGRAM_END_LEN: u64 = 16;
+
 /// One line of a map file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Line<'a> {

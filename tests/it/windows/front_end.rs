@@ -100,11 +100,13 @@ fn check_printed(done: &Done) {
     done.check(!printed.contains("xhist_rt"), "no inserted call");
 }
 
-/// The statements of an answer, without blanks that depend on other lines, and without ranks.
+/// The statements of an answer and the suspects, without blanks that depend on other lines.
 fn statements(done: &Done) -> Vec<String> {
-    let lines = done.stderr.lines().filter(|line| line.starts_with("  src/") || line.contains("/made.rs:"));
+    let lines = done
+        .stderr
+        .lines()
+        .filter(|line| line.contains("  src/") || line.contains(". src/") || line.contains("/made.rs:"));
     let statement = |line: &str| {
-        let line = line.split("  <- ").next().unwrap_or_default();
         let line = line.find("made.rs:").map_or(line, |at| &line[at..]);
         line.split_whitespace().collect::<Vec<_>>().join(" ")
     };
@@ -132,7 +134,16 @@ pub fn commands() {
     let expected = cargo(here.path()).args("xhist test").done().expect(101);
     let found = statements(&test);
     test.check(!found.is_empty() && found == statements(&expected), &expected.stderr);
+    test.check(
+        test.stderr.contains("suspects of 1 failed test and 1 passed test"),
+        "what the passed test ran",
+    );
     test.check(test.stderr.contains(r"cargo xhist history target\xhist\runs\"), "a command for Windows");
+
+    let why = there("xhist why tests::the_sum_is_wrong", 0);
+    let printed = format!("{}{}", why.stdout, why.stderr);
+    why.check(printed.contains("is a program for Windows"), "why values are bytes");
+    why.check(printed.contains("sum = 0x06 0x00 0x00 0x00 (4 bytes)"), "a value");
 
     let panic = there(&format!("xhist run {target} -- panic"), 101);
     let expected = cargo(here.path()).args("xhist run -- panic").done().expect(101);
@@ -141,6 +152,7 @@ pub fn commands() {
         &expected.stderr,
     );
     panic.check(panic.stderr.contains(r"panicked at src/inner/steps.rs:13"), "the place in the user's file");
+    reports(&tree, &here);
     there(&format!("xhist run {target} -- exit"), 7);
 
     // Wine makes no symbolic links, so what is beside the sources was copied, and is copied again.
@@ -163,6 +175,39 @@ pub fn commands() {
     there("xhist clean --all", 0);
     for name in ["build", "runs", "shadow", "wrapper"] {
         assert!(!tree.join("target/xhist").join(name).exists(), "{name}");
+    }
+}
+
+/// What is read of the newest run, which has one thread, is what Linux reads of its own.
+fn reports(tree: &Tree, here: &Tree) {
+    for words in
+        ["history", "hot", "find src/inner/steps.rs:4", "source src/inner/steps.rs", "frame 3", "origin sum"]
+    {
+        let expected = cargo(here.path()).arg("xhist").args(words).succeed();
+        let found = cargo_xhist(tree.path(), &format!("xhist {words}")).done().expect(0);
+        check_printed(&found);
+        // The directory of what the build script made has the target in its name. PowerShell needs `@` in quotes.
+        let text = |done: &Done| {
+            let line = |line: &str| match line.split_once("target/xhist/build/") {
+                Some((before, path)) => format!("{before}{}", path.rsplit('/').next().unwrap_or_default()),
+                None => line.replace('"', ""),
+            };
+            done.stdout.lines().map(line).collect::<Vec<_>>()
+        };
+        found.check(text(&found) == text(&expected), &expected.stdout);
+    }
+    cargo_xhist(tree.path(), "xhist page -o page.html").done().expect(0);
+    let page = fs::read_to_string(tree.join("page.html")).expect("a page");
+    assert!(
+        page.starts_with("<!doctype html>") && page.trim_end().ends_with("</html>"),
+        "{} bytes",
+        page.len()
+    );
+    cargo_xhist(tree.path(), "xhist pack -o run.tar.gz").done().expect(0);
+    let packed = cargo(tree.path()).args("xhist answer run.tar.gz").done().expect(0);
+    packed.check(packed.stdout.contains("src/inner/steps.rs:13"), "a run of Windows, read here");
+    for name in ["page.html", "run.tar.gz"] {
+        fs::remove_file(tree.join(name)).expect("removed");
     }
 }
 

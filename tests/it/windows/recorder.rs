@@ -5,6 +5,7 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use xhist_tests::{
     Done, Need, Run, Tree, cargo, line_of, other_cargo, report, repository, test_counts, tries,
@@ -118,6 +119,33 @@ pub fn same_answer() {
     there.check(!found.is_empty() && found == expected, &here.stderr);
 }
 
+/// What tests ran is kept when their threads end, so the suspects of a failed run are the same.
+pub fn suspects() {
+    let [tree, here] = [(); 2].map(|()| Tree::copy_of(&repository().join("tests/fixtures/answer")));
+    let suspects = |done: &Done| -> Vec<String> {
+        let lines = done.stderr.lines().skip_while(|line| !line.starts_with("suspects of "));
+        lines.filter(|line| !line.contains("cargo xhist ")).map(String::from).collect()
+    };
+    let there = windows().cargo(tree.path(), "xhist test").args("--lib --no-fail-fast").done().expect(101);
+    let here = native(here.path(), "xhist test --lib --no-fail-fast").done().expect(101);
+    let (found, expected) = (suspects(&there), suspects(&here));
+    there.check(!found.is_empty() && found == expected, &expected.join("\n"));
+}
+
+/// A ring and the program are enough, and the program still runs.
+pub fn own_map() {
+    let tree = Tree::empty("own-map-on-windows");
+    run(tree.path(), "panic").env("XHIST_FILE", "ring.xhist").done().expect(101);
+    fs::copy(&project().1, tree.join("windows.exe")).expect("copied");
+    let done = report(tree.path()).args("ring.xhist --program windows.exe").succeed();
+    let last = format!("src/main.rs:{}", line("panic"));
+    done.check(done.stdout.trim_end().ends_with(&last), &last);
+    // `strip` knows no bytes behind those that headers name.
+    Run::new("x86_64-w64-mingw32-strip", tree.path()).args("windows.exe").succeed();
+    let done = report(tree.path()).args("ring.xhist --program windows.exe").done().expect(1);
+    done.check(done.stderr.contains("xhist.map"), "the map is missing");
+}
+
 /// The last statement, and the code that wine passes on, which is the lowest byte of that of Windows.
 pub fn ends() {
     let tree = Tree::empty("ends-on-windows");
@@ -151,14 +179,24 @@ pub fn ends() {
     );
 }
 
+/// Ctrl-C ends a program as it does without the recorder, at an exact statement. Wine's own handler ends it with 0, that of Windows
+/// with `STATUS_CONTROL_C_EXIT`.
+pub fn interrupted() {
+    let tree = Tree::empty("interrupted-on-windows");
+    run(tree.path(), "interrupt").env("XHIST", "off").limit(Duration::from_secs(60)).done().expect(0);
+    let count = fs::read(tree.join("interrupted.count")).expect("a count");
+    let count = count.first_chunk().map_or(0, |bytes| u64::from_le_bytes(*bytes));
+    let recorded = steps(&history(tree.path(), "interrupted.xhist").stdout, line("step"));
+    assert!([count, count + 1].contains(&recorded) && count > 0, "{recorded} recorded of {count}");
+    let json = report(tree.path()).args("--format json interrupted.xhist").done();
+    json.check(json.stdout.contains("\"thread\":\"main\",\"status\":\"running or killed\""), "its status");
+}
+
 /// The program writes the number of each step before it takes the next one, so the file says how many were recorded.
 pub fn kills() {
     let tree = Tree::empty("kills-on-windows");
     let times = tries("XHIST_WINDOWS_KILLS", 1000, 1000);
-    run(tree.path(), &format!("kill {times}"))
-        .env("XHIST", "off")
-        .limit(std::time::Duration::from_secs(1800))
-        .succeed();
+    run(tree.path(), &format!("kill {times}")).env("XHIST", "off").limit(Duration::from_secs(1800)).succeed();
     let (mut most, mut begun) = (0, 0);
     for kill in 0..times {
         let count = fs::read(tree.join(&format!("{kill}.count"))).unwrap_or_default();

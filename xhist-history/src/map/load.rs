@@ -1,14 +1,10 @@
-//! Reads a map: the whole of it, or only its first line. It is a file, or in a section of its program.
+//! Reads a map: the whole of it, or only its first line. It is a file, or in its program.
 
 use std::fs::File;
-use std::io::{self, BufRead, BufReader, Cursor, Read, Seek, SeekFrom};
+use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
-use flate2::read::ZlibDecoder;
-use object::read::{CompressionFormat, ReadCache};
-use object::{Object as _, ObjectSection as _};
-use qs_core::map::SECTION;
-
+use super::in_program;
 use crate::model::Names;
 
 /// Larger than the map of any program; a file of another kind must not fill the memory.
@@ -63,30 +59,16 @@ pub fn earlier(map: &Path) -> PathBuf {
     dir.into()
 }
 
-/// The text of a map, which may be in the section of a program.
+/// The text of a map, which may be in a program.
 fn read(path: &Path) -> io::Result<Box<dyn Read>> {
     let mut file = open(path)?;
     let mut magic = [0; 4];
-    let has_magic = file.read_exact(&mut magic).is_ok() && magic == object::elf::ELFMAG;
+    let len = file.read(&mut magic)?;
     file.seek(SeekFrom::Start(0))?;
-    if has_magic { in_program(file) } else { Ok(Box::new(file)) }
-}
-
-/// The text of the map in a program.
-fn in_program(file: File) -> io::Result<Box<dyn Read>> {
-    let cache = ReadCache::new(file);
-    let program = object::File::parse(&cache).map_err(io::Error::other)?;
-    let missing = "it has no map in it: `cargo xhist` did not build it";
-    let section = program.section_by_name(SECTION).ok_or_else(|| io::Error::other(missing))?;
-    let packed = section.compressed_data().map_err(io::Error::other)?;
-    let bytes = Cursor::new(packed.data.to_vec());
-    match packed.format {
-        CompressionFormat::None => Ok(Box::new(bytes)),
-        CompressionFormat::Zlib => Ok(Box::new(ZlibDecoder::new(bytes))),
-        other => {
-            Err(io::Error::other(format!("the program's map is compressed by another method: {other:?}")))
-        }
-    }
+    Ok(match in_program::of(&magic[..len], &file) {
+        Some(map) => map?,
+        None => Box::new(file),
+    })
 }
 
 /// Opens a map file without waiting.

@@ -1,6 +1,7 @@
 //! Finds and reads the map of each ring.
 
 mod builds;
+mod in_program;
 mod load;
 mod search;
 

@@ -31,6 +31,8 @@ pub struct FoundProgram {
 pub enum NoProgram {
     /// None was found.
     Missing,
+    /// It is for Windows, where programs have no types of values.
+    ForWindows(PathBuf),
     /// The one that the user named cannot be used.
     Unfit(PathBuf, &'static str),
 }
@@ -43,6 +45,7 @@ pub fn find(
 ) -> Result<FoundProgram, NoProgram> {
     if let Some(path) = options.programs.given.clone() {
         return match open(&path) {
+            Err(_) if is_for_windows(&path) => Err(NoProgram::ForWindows(path)),
             Err(why) => Err(NoProgram::Unfit(path, why)),
             Ok(program) if fits(&program, ring) => Ok(FoundProgram { path, program }),
             Ok(_) => Err(NoProgram::Unfit(path, "is not the program that recorded this")),
@@ -58,7 +61,10 @@ pub fn find(
         }
         first.get_or_insert(found);
     }
-    first.ok_or(NoProgram::Missing)
+    first.ok_or_else(|| match named(ring, options).into_iter().find(|path| is_for_windows(path)) {
+        Some(path) => NoProgram::ForWindows(path),
+        None => NoProgram::Missing,
+    })
 }
 
 /// Whether a program that does not name its build is newer than what it should have recorded, as after another build.
@@ -130,6 +136,11 @@ fn built(options: &ReadOptions) -> Vec<PathBuf> {
     found.into_iter().rev().map(|(.., path)| path).collect()
 }
 
+/// Whether it is a program for Windows, by its name.
+fn is_for_windows(path: &Path) -> bool {
+    path.extension().is_some_and(|extension| extension == "exe")
+}
+
 /// Whether something in a directory of builds has no programs.
 fn is_other(entry: &DirEntry) -> bool {
     let name = entry.file_name().to_string_lossy();
@@ -186,6 +197,14 @@ fn directories(options: &ReadOptions) -> Vec<PathBuf> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_for_windows_have_no_types() {
+        let mut options = ReadOptions::default();
+        options.programs.given = Some("no/such/a.exe".into());
+        let found = find(&Ring::default(), &options, &|_| true);
+        assert!(matches!(found, Err(NoProgram::ForWindows(path)) if path == Path::new("no/such/a.exe")));
+    }
 
     #[test]
     fn ring_files_are_named_after_their_programs() {

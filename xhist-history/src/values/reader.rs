@@ -172,6 +172,10 @@ fn report(program: Result<&FoundProgram, &NoProgram>, notes: &mut Notes<'_>) {
             "the program's file was not found, so values are shown as bytes; name it: {}",
             typed::command("history --program FILE")
         )),
+        Err(NoProgram::ForWindows(path)) => notes.note(format_args!(
+            "{} is a program for Windows and has no types of values, so values are shown as bytes",
+            path.display()
+        )),
         Err(NoProgram::Unfit(path, why)) => {
             notes.incomplete();
             notes.error(format_args!("{} {why}; values are shown as bytes", path.display()));

@@ -20,19 +20,20 @@ use crate::hosted::words::HostedHeader;
 
 /// Number of bitmap slots of a thread: enough for 65,536 numbered statements, or for lines of a program with 400,000.
 const BITMAP_SLOTS: u32 = 4096;
-/// Offset of the bitmap in the memory. Its header is shorter than that of a spectrum; behind both are the slots.
+/// Offset of the bitmap in the memory. Its header is shorter than that of a spectrum; behind both are the slots. Until the thread
+/// ends, the number of its spectrum is in front of the bitmap.
 const BITMAP_AT: usize = HEADER_LEN - executed::HEADER_LEN;
 /// Bytes of that memory.
 const LEN: usize = BITMAP_AT + ExecutedBitmap::len(BITMAP_SLOTS);
 
-const _: () = assert!(BITMAP_AT.is_multiple_of(16));
+const _: () = assert!(BITMAP_AT.is_multiple_of(16) && BITMAP_AT >= size_of::<u32>());
 
 /// Number of threads that got a spectrum so far.
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
 std::thread_local! {
     // These have no destructors, so they work while a thread starts and ends.
-    /// Number of this thread's spectrum, from 1; 0 without one.
+    /// Number of this thread's spectrum, from 1; 0 without one. On Windows it may be gone when the thread ends.
     static NUMBER: Cell<u32> = const { Cell::new(0) };
     /// The number that [`origin`] returned in the thread that started this one.
     static PARENT: Cell<u32> = const { Cell::new(0) };
@@ -76,9 +77,13 @@ pub(crate) fn begin(slot: &Slot) {
     if memory.is_null() {
         return;
     }
-    NUMBER.set(NUMBERS.fetch_add(1, Ordering::Relaxed) + 1);
-    // SAFETY: the memory is zeroed, has room for the bitmap, starts a page and stays mapped.
-    let bitmap = unsafe { ExecutedBitmap::new(memory.add(BITMAP_AT), BITMAP_SLOTS, 0, sys::pid()) };
+    let number = NUMBERS.fetch_add(1, Ordering::Relaxed) + 1;
+    NUMBER.set(number);
+    // SAFETY: the memory is zeroed, has room for the bitmap and a number before it, starts a page and stays mapped.
+    let bitmap = unsafe {
+        memory.cast::<u32>().write(number);
+        ExecutedBitmap::new(memory.add(BITMAP_AT), BITMAP_SLOTS, 0, sys::pid())
+    };
     // SAFETY: the slot's track is laid out, and the calling thread, which has the slot, does not use the track yet.
     unsafe { (*slot.track()).writer.set_executed(bitmap) };
 }
@@ -97,7 +102,9 @@ pub(crate) fn share(lane: &Slot, interrupted: u16) {
 /// Appends the spectrum of the calling thread, which ends and has this slot, to the file.
 pub(crate) fn end(slot: &Slot) {
     let memory = slot.spectrum.load(Ordering::Relaxed);
-    let Some(ring) = slot.ring().filter(|_| !memory.is_null() && NUMBER.get() != 0) else { return };
+    // SAFETY: the memory begins with a number, which is 0 behind the end of its thread.
+    let number = if memory.is_null() { 0 } else { unsafe { memory.cast::<u32>().read() } };
+    let Some(ring) = slot.ring().filter(|_| number != 0) else { return };
     sys::with_signals_blocked(|| {
         // SAFETY: `begin` has laid the bitmap out. Only this thread, which ends, uses it.
         let bitmap = unsafe { ExecutedBitmap::at(memory.add(BITMAP_AT), BITMAP_SLOTS) };
@@ -106,7 +113,7 @@ pub(crate) fn end(slot: &Slot) {
             map_hash: Config::get().map_or(0, |config| slots::map_hash(&config)),
             pid: ring.pid,
             tid: ring.tid,
-            number: NUMBER.get(),
+            number,
             parent: PARENT.get(),
             lost,
             has_panicked: slot.is(Status::Panicked),
@@ -121,6 +128,8 @@ pub(crate) fn end(slot: &Slot) {
             core::slice::from_raw_parts(memory.cast_const(), len)
         };
         spectra_file::append(spectrum);
+        // SAFETY: as above.
+        unsafe { memory.cast::<u32>().write(0) };
     });
     NUMBER.set(0);
 }

@@ -1,18 +1,15 @@
-//! Puts the map into the program's file, as a section that no loader loads: with the program there is its map.
+//! An ELF file has the map as a section that no loader loads.
 //!
 //! The section is compressed, as the ELF specification describes (`SHF_COMPRESSED`). It goes behind all other bytes of the
 //! file, with a new table of sections. What is loaded does not change.
 
-use std::fs::{File, OpenOptions};
-use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
-use std::path::Path;
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
 
-use flate2::Compression;
-use flate2::write::ZlibEncoder;
 use qs_core::map::SECTION;
 
-/// Bytes of the longest ELF header.
-const HEADER: usize = 64;
+use super::program::{Attached, HEADER, compressed, read_at};
+
 const ELF: [u8; 4] = *b"\x7fELF";
 /// `SHT_PROGBITS`.
 const PROGRAM_BITS: u64 = 1;
@@ -22,15 +19,6 @@ const COMPRESSED: u64 = 1 << 11;
 const ZLIB: u64 = 1;
 /// A file with this number of sections or more keeps the number elsewhere.
 const MANY_SECTIONS: u64 = 0xFF00;
-
-/// What became of a program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Attached {
-    /// It has the map.
-    Yes,
-    /// It is no ELF file, or one without a table of sections. It stays as it was.
-    NotElf,
-}
 
 /// A number in the file: its offset in what holds it, and its bytes.
 type Field = (usize, usize);
@@ -118,23 +106,17 @@ impl ByteOrder {
     }
 }
 
-/// Puts the map into the file of a program. A program that has a map gets this one instead.
+/// Puts the map into a file that begins with these bytes.
 ///
 /// All is written behind the bytes of the file before its header names it, so the file is a whole program at any moment.
-///
-/// # Errors
-/// Those of the system, and a file that ends inside its table of sections.
-pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
-    let mut file = OpenOptions::new().read(true).write(true).open(program)?;
-    let mut header = Vec::new();
-    (&mut file).take(HEADER as u64).read_to_end(&mut header)?;
+pub(super) fn attach(mut file: File, mut header: Vec<u8>, map: &[u8]) -> io::Result<Attached> {
     let layout = match header.get(..6) {
         Some([magic @ .., 1, 1 | 2]) if *magic == ELF => ELF_32,
         Some([magic @ .., 2, 1 | 2]) if *magic == ELF => ELF_64,
-        _ => return Ok(Attached::NotElf),
+        _ => return Ok(Attached::No),
     };
     if header.len() < HEADER {
-        return Ok(Attached::NotElf);
+        return Ok(Attached::No);
     }
     let order = ByteOrder { is_big_endian: header[5] == 2 };
     let count = order.get(&header, layout.count);
@@ -142,7 +124,7 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
         && order.get(&header, layout.entry_size) == layout.entry as u64
         && order.get(&header, layout.names) < count;
     if !is_usual {
-        return Ok(Attached::NotElf);
+        return Ok(Attached::No);
     }
     let table = order.get(&header, layout.table);
     let mut sections = read_at(&mut file, table, count as usize * layout.entry)?;
@@ -169,7 +151,11 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
         }
     };
 
-    let packed = compressed(&std::fs::read(map)?, &layout, &order)?;
+    let mut head = vec![0; layout.compressed_head];
+    order.put(&mut head, layout.algorithm, ZLIB);
+    order.put(&mut head, layout.full_size, map.len() as u64);
+    order.put(&mut head, layout.full_align, 1);
+    let packed = compressed(head, map)?;
     let mut write = |bytes: &[u8]| -> io::Result<u64> {
         let end = file.seek(SeekFrom::End(0))?.next_multiple_of(8);
         file.set_len(end)?;
@@ -196,30 +182,12 @@ pub fn attach(program: &Path, map: &Path) -> io::Result<Attached> {
     Ok(Attached::Yes)
 }
 
-/// The contents of the section: its head, and the compressed map.
-fn compressed(map: &[u8], layout: &Layout, order: &ByteOrder) -> io::Result<Vec<u8>> {
-    let mut head = vec![0; layout.compressed_head];
-    order.put(&mut head, layout.algorithm, ZLIB);
-    order.put(&mut head, layout.full_size, map.len() as u64);
-    order.put(&mut head, layout.full_align, 1);
-    let mut encoder = ZlibEncoder::new(head, Compression::fast());
-    encoder.write_all(map)?;
-    encoder.finish()
-}
-
-fn read_at(file: &mut File, offset: u64, len: usize) -> io::Result<Vec<u8>> {
-    file.seek(SeekFrom::Start(offset))?;
-    let mut bytes = Vec::new();
-    file.take(len as u64).read_to_end(&mut bytes)?;
-    match bytes.len() == len {
-        true => Ok(bytes),
-        false => Err(io::Error::new(io::ErrorKind::UnexpectedEof, "the file ends inside its sections")),
-    }
-}
-
 #[cfg(test)]
 mod tests {
+    use std::io::Read as _;
+
     use super::*;
+    use crate::map::attach::attach;
 
     /// A file of no sections but that of names.
     fn elf(layout: &Layout, class: u8, code: u8) -> Vec<u8> {
