@@ -227,9 +227,8 @@ fn set_firmware_runner(
     for (target, _) in prepared.kept.recorders.iter().filter(|(_, recorder)| !recorder.is_hosted()) {
         let holds = |name: &str| recorder::holds(command, target, name);
         let Some(users) = config::runner(command, target, holds) else { continue };
-        match FirmwareRun::setting(&program, target, users.is_list) {
-            Some(setting) => _ = cargo.arg("--config").arg(setting),
-            None => return Err(UsageError::Blanks(program).into()),
+        if !FirmwareRun::set(cargo, &program, target, users.form) {
+            return Err(UsageError::Blanks(program).into());
         }
         described.runners.insert(target.clone(), users.words);
     }

@@ -154,21 +154,38 @@ pub(crate) fn has_runner(command: &Command, target: &str) -> bool {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct UserRunner {
     pub(crate) words: Vec<String>,
-    /// It is a list under the target's own name, not a text.
-    pub(crate) is_list: bool,
+    pub(crate) form: RunnerForm,
+}
+
+/// How a runner is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum RunnerForm {
+    /// A text on the command line, under the target's own name.
+    Text,
+    /// A list there. Also any runner under another name, as `cfg(...)`.
+    List,
+    /// In the environment or a file, under the target's own name.
+    Weaker,
+}
+
+/// The variable of cargo with the runner of a target.
+pub(crate) fn runner_variable(target: &str) -> String {
+    format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"))
 }
 
 /// The user's runner for programs of this target. `holds`: whether a `cfg(...)` does.
 pub(crate) fn runner(command: &Command, target: &str, holds: impl Fn(&str) -> bool) -> Option<UserRunner> {
-    let name = format!("CARGO_TARGET_{}_RUNNER", target.to_uppercase().replace(['-', '.'], "_"));
+    let name = runner_variable(target);
     let (given, files) = layers(command);
     let of_target = |layer: &Layer| runner_in(layer, |name| name == target);
     let variable = || user_runner(&Value::String(std::env::var(name).ok()?), &std::env::current_dir().ok()?);
-    let own = given.iter().find_map(of_target).or_else(variable).or_else(|| files.iter().find_map(of_target));
+    let weaker = variable().or_else(|| files.iter().find_map(of_target));
+    let weaker = weaker.map(|found| UserRunner { form: RunnerForm::Weaker, ..found });
+    let own = given.iter().find_map(of_target).or(weaker);
     // Cargo asks these only if the target itself has none. Ours has another name, so it may be a list.
     let of_cfg = |layer: &Layer| {
         let found = runner_in(layer, |name| name.starts_with("cfg(") && holds(name))?;
-        Some(UserRunner { is_list: true, ..found })
+        Some(UserRunner { form: RunnerForm::List, ..found })
     };
     own.or_else(|| given.iter().chain(&files).find_map(of_cfg))
 }
@@ -189,7 +206,8 @@ fn user_runner(value: &Value, base: &Path) -> Option<UserRunner> {
     };
     let program = words.first_mut()?;
     *program = located(program.as_str().into(), base).into_string().ok()?;
-    Some(UserRunner { words, is_list: text.is_none() })
+    let form = if text.is_some() { RunnerForm::Text } else { RunnerForm::List };
+    Some(UserRunner { words, form })
 }
 
 /// The targets that the user names: on the command line, in the environment, or in a file. None of them: the host.

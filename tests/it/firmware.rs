@@ -7,6 +7,7 @@ mod cost_defmt;
 mod cost_risc_v;
 mod defmt;
 mod detail;
+mod embedded_test;
 mod kinds;
 mod rtic;
 mod runner;
@@ -69,6 +70,16 @@ pub const CASES: &[Case] = &[
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::needing(
+        "each_failed_test_of_a_target_in_qemu_has_its_own_history",
+        REGISTRY,
+        embedded_test::in_qemu,
+    ),
+    Case::needing(
+        "each_failed_test_of_a_target_with_a_probe_runs_again_alone",
+        REGISTRY,
+        embedded_test::by_probe,
+    ),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")

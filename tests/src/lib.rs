@@ -42,7 +42,10 @@ pub use rings::{Recorded, recorded, tail};
 pub use rtt::RttServer;
 pub use run::{Done, Run, Started, append_times, processor_seconds, set_deadline};
 pub use share::{FileLine, Share};
-pub use tools::{cargo, instrument, online_cargo, other_cargo, report, repository, rings_in, with_cache};
+pub use tools::{
+    bin_directory, cargo, instrument, kept_builds, online_cargo, other_cargo, report, repository, rings_in,
+    with_cache,
+};
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};
 pub use tree::{Fingerprint, Tree, clean_up, finding_recorder, manifest, with_own_version};

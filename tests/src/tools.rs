@@ -40,7 +40,7 @@ pub fn with_cache(run: Run) -> Run {
 
 /// Where builds stay from run to run. It lies outside of the repository, whose aliases would hide the installed `cargo
 /// xhist`; `.ci/run` names a place that the next checkout finds as well.
-pub(crate) fn kept_builds() -> PathBuf {
+pub fn kept_builds() -> PathBuf {
     std::env::var_os("XHIST_TESTS_BUILDS").map(PathBuf::from).unwrap_or_else(|| {
         let checkout = repository().to_string_lossy().replace(std::path::MAIN_SEPARATOR, "-");
         std::env::temp_dir().join(format!("xhist-tests{checkout}"))
@@ -67,7 +67,7 @@ pub fn rings_in(directory: &Path) -> Vec<PathBuf> {
 }
 
 /// Where the binaries are.
-fn bin_directory() -> &'static Path {
+pub fn bin_directory() -> &'static Path {
     static DIRECTORY: OnceLock<PathBuf> = OnceLock::new();
     DIRECTORY.get_or_init(|| {
         if let Some(directory) = std::env::var_os("XHIST_TESTS_TOOLS") {

@@ -110,6 +110,10 @@ fn the_first_function_of_firmware_gets_the_hash_whatever_its_name_is() {
     assert_eq!(count(app), 1);
     assert_eq!(count(&app.replace("rtic::app", "other")), 0, "the attribute of the module decides");
     assert_eq!(count(&app.replace("#[init]", "")), 0);
+    // Each test of the target is a program of its own.
+    let tests = "#[embedded_test::tests] mod tests { #[init] fn init() { x(); } #[test] fn a() { y(); } #[test] async fn b() { z(); } fn c() { z(); } }";
+    assert_eq!(count(tests), 3);
+    assert_eq!(count(&tests.replace("embedded_test::tests", "cfg(test)")), 0);
     assert_eq!(count("mod inner { #[entry] fn start() { x(); } fn main() { x(); } }"), 0);
 }
 

@@ -4,6 +4,7 @@
 //! Cargo calls this program in place of the user's runner. It passes everything through: arguments, standard streams, signals,
 //! the exit code. The ring becomes a ring file of the run, so all reports find it.
 
+mod embedded_test;
 mod kinds;
 mod ring_place;
 mod target_memory;
@@ -19,10 +20,15 @@ use qs_core::ring::{self, Item, Reader};
 use serde::{Deserialize, Serialize};
 use xhist_history::typed;
 
+use self::embedded_test::Tests;
 use self::kinds::kind::{ReadCommand, Reading, RunnerKind};
-use self::ring_place::{OVERWRITTEN, RingBytes, RingPlace, RingProblem};
+use self::ring_place::{OVERWRITTEN, RingBytes, RingPlace};
+use self::target_memory::Emulator;
 use crate::command::COMMANDS;
+use crate::config::{self, RunnerForm};
 use crate::names::FIRMWARE_RUNNER_NAME;
+use crate::output::relay::Relay;
+use crate::output::results::{Failed, Results};
 use crate::post_run::{RunnerRecord, signal_of};
 use crate::system::{self, Caught};
 
@@ -30,6 +36,8 @@ use crate::system::{self, Caught};
 const LONGEST_READ: Duration = Duration::from_secs(60);
 /// Lines of a reader's messages that are shown.
 const SHOWN_LINES: usize = 4;
+/// Failed tests that run again for their histories: each time the target is flashed.
+const MOST_AGAIN: usize = 10;
 
 /// The variable with the description of a run.
 const VARIABLE: &str = "XHIST_FIRMWARE_RUN";
@@ -49,15 +57,25 @@ impl FirmwareRun {
         cargo.env(VARIABLE, serde_json::to_string(self).unwrap_or_default());
     }
 
-    /// Cargo's setting that puts our runner in front of the user's. It is of the same type: cargo refuses a text in place of a
-    /// list. `None`: cargo would split the path.
-    pub(crate) fn setting(program: &Path, target: &str, is_list: bool) -> Option<String> {
-        let program = program.to_str().filter(|path| is_list || !path.contains(char::is_whitespace))?;
-        let value = match is_list {
-            true => toml::Value::from(vec![program, target]),
-            false => toml::Value::from(format!("{program} {target}")),
+    /// Puts our runner in front of the user's. False: cargo would split the path.
+    pub(crate) fn set(cargo: &mut Command, program: &Path, target: &str, users: RunnerForm) -> bool {
+        let is_list = users == RunnerForm::List;
+        let Some(program) = program.to_str().filter(|path| is_list || !path.contains(char::is_whitespace))
+        else {
+            return false;
         };
-        Some(format!("target.{target:?}.runner={value}"))
+        // A setting has the type of the user's: cargo refuses a text in place of a list.
+        let value = match users {
+            RunnerForm::List => toml::Value::from(vec![program, target]),
+            RunnerForm::Text => toml::Value::from(format!("{program} {target}")),
+            // Cargo 1.95 sometimes adds a list of the command line to that of a file, instead of taking only that.
+            RunnerForm::Weaker => {
+                cargo.env(config::runner_variable(target), format!("{program} {target}"));
+                return true;
+            }
+        };
+        cargo.arg("--config").arg(format!("target.{target:?}.runner={value}"));
+        true
     }
 }
 
@@ -82,6 +100,13 @@ impl Call {
         let is_whole = !runner.is_empty() && !firmware.is_empty();
         is_whole.then(|| Call { directory: run.directory, runner, firmware: firmware.to_vec() })
     }
+
+    /// The user's runner with a program and its arguments.
+    fn command(&self, firmware: &[impl AsRef<OsStr>]) -> Command {
+        let mut command = Command::new(&self.runner[0]);
+        command.args(&self.runner[1..]).args(firmware).env_remove(VARIABLE);
+        command
+    }
 }
 
 /// Runs one program.
@@ -93,13 +118,17 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     };
     typed::use_cargo(&COMMANDS);
     let elf = Path::new(&call.firmware[0]);
-    let kind = kinds::kind_of(&call.runner);
+    let (kind, tests) = (kinds::kind_of(&call.runner), Tests::of(elf));
     let program = call.runner[0].display();
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
     system::leave_quit();
     let caught = Caught::start();
-    let mut command = Command::new(&call.runner[0]);
-    let spawned = command.args(&call.runner[1..]).args(&call.firmware).env_remove(VARIABLE).spawn();
+    let mut command = call.command(&call.firmware);
+    // What failed is known from what the runner prints.
+    let relay = tests.as_ref().and_then(|_| Relay::of(&mut command, false));
+    let spawned = command.spawn();
+    // It holds the runner's ends of the relay open.
+    drop(command);
     let mut child = match spawned {
         Ok(child) => child,
         Err(error) => {
@@ -107,50 +136,161 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             return ExitCode::from(101);
         }
     };
-    let place = RingPlace::of(elf);
-    let (status, memory) = match run_to_end(&mut child, &caught, kind, &place) {
+    let place = RingPlace::of(elf).map_err(|problem| problem.to_string());
+    let (status, emulators) = match run_to_end(&mut child, &caught, kind, place.as_ref().ok()) {
         Ok(ended) => ended,
         Err(error) => {
             eprintln!("error: cannot wait for `{program}`: {error}");
             return ExitCode::from(101);
         }
     };
-    let memory = match (memory, kind.map(|kind| &kind.reading), &place) {
-        (None, Some(Reading::After(command)), Ok(place)) => read_after(*command, &call.runner, place),
-        (None, _, Err(problem)) => Err(problem.to_string()),
-        (None, ..) => Err(format!("`{program}` is not a runner after which xhist can read memory")),
-        (Some(memory), ..) => memory,
-    };
-    match memory {
-        Ok(memory) => {
-            if !has_statements(&memory) {
-                eprintln!("\nxhist: {OVERWRITTEN}");
-            }
-            keep(&memory, &call, status, caught.newest());
-        }
-        Err(problem) => {
-            let dump = typed::command(format!("history --how-to-dump {}", typed::shown_path(elf)));
-            eprintln!("\nxhist: {problem}; how to read the history: {dump}");
-        }
+    let run = EndedRun { call: &call, kind, place, status, asked: caught.newest() };
+    let results = relay.map(Relay::finish).unwrap_or_default();
+    match tests {
+        Some(tests) if results.has_any() => run.keep_tests(&results, &tests, emulators, &caught),
+        _ => run.keep_last(None, emulators),
     }
     // Cargo must see how the runner ended.
     system::end_as(status)
 }
 
-/// Waits for the runner, and reads the ring at its last moment where memory ends with it.
+/// Waits for the runner, and reads rings where memory ends with an emulator.
 fn run_to_end(
     child: &mut Child,
     caught: &Caught,
     kind: Option<&RunnerKind>,
-    place: &Result<RingPlace, RingProblem>,
-) -> io::Result<(ExitStatus, Option<RingBytes>)> {
-    match (kind, place) {
-        (Some(RunnerKind { reading: Reading::AtItsEnd, .. }), Ok(place)) => {
-            let (status, memory) = caught.during(child.id(), || target_memory::run_to_end(child, place))?;
-            Ok((status, Some(memory)))
+    place: Option<&RingPlace>,
+) -> io::Result<(ExitStatus, Vec<Emulator>)> {
+    match (kind.map(|kind| &kind.reading), place) {
+        (Some(Reading::AtItsEnd(emulators)), Some(place)) => {
+            caught.during(child.id(), || target_memory::run_to_end(child, place, *emulators))
         }
-        _ => Ok((caught.wait(child)?, None)),
+        _ => Ok((caught.wait(child)?, Vec::new())),
     }
+}
+
+/// A runner that ended.
+struct EndedRun<'a> {
+    call: &'a Call,
+    kind: Option<&'static RunnerKind>,
+    place: Result<RingPlace, String>,
+    status: ExitStatus,
+    /// The signal that asked it to end.
+    asked: Option<i32>,
+}
+
+impl EndedRun<'_> {
+    /// Keeps what the target has now: the history of the program, or of its last test.
+    fn keep_last(&self, test: Option<&str>, mut emulators: Vec<Emulator>) {
+        let memory = match (emulators.pop(), self.kind.map(|kind| &kind.reading), &self.place) {
+            (Some(emulator), ..) => emulator.memory,
+            (None, Some(Reading::After(command)), Ok(place)) => {
+                read_after(*command, &self.call.runner, place)
+            }
+            (None, _, Err(problem)) => Err(problem.clone()),
+            (None, ..) => {
+                let program = self.call.runner[0].display();
+                Err(format!("`{program}` is not a runner after which xhist can read memory"))
+            }
+        };
+        self.keep(memory, test, std::process::id());
+    }
+
+    /// Keeps the history of each test that failed.
+    fn keep_tests(&self, results: &Results, tests: &Tests, emulators: Vec<Emulator>, caught: &Caught) {
+        if let Some(Reading::AtItsEnd(_)) = self.kind.map(|kind| &kind.reading) {
+            for emulator in emulators {
+                let test = tests.run_by(&emulator.words);
+                let failed = results.failed.iter().find(|failed| Some(&*failed.name) == test);
+                if let Some(failed) = failed {
+                    self.keep(emulator.memory, Some(&failed.name), emulator.pid);
+                }
+            }
+            return;
+        }
+        match &results.failed[..] {
+            [] => self.keep_last(None, emulators),
+            // Nothing ran since.
+            [only] if results.others.is_empty() => self.keep_last(Some(&only.name), emulators),
+            _ if self.asked.is_some() => {}
+            failed => self.run_again(failed, caught),
+        }
+    }
+
+    /// Each start of the target clears the ring of the test before. So the tests that failed run again, one by one.
+    fn run_again(&self, failed: &[Failed], caught: &Caught) {
+        for Failed { name, .. } in failed.iter().take(MOST_AGAIN) {
+            eprintln!("xhist: for its history, {name} runs again alone");
+            let mut command = self.call.command(&[
+                &*self.call.firmware[0],
+                name.as_ref(),
+                "--exact".as_ref(),
+                "--include-ignored".as_ref(),
+            ]);
+            command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+            let ended = command.spawn().and_then(|mut child| caught.wait(&mut child));
+            if caught.newest().is_some() {
+                return;
+            }
+            match ended {
+                Ok(status) if status.success() => {
+                    eprintln!("xhist: this time {name} passed, so it has no history")
+                }
+                Ok(_) => self.keep_last(Some(name), Vec::new()),
+                Err(error) => eprintln!("xhist: it cannot be run: {error}"),
+            }
+        }
+        if let Some(Failed { name, .. }) = failed.get(MOST_AGAIN) {
+            let (more, one) = (failed.len() - MOST_AGAIN, typed::command(format!("test -- {name} --exact")));
+            eprintln!("xhist: {more} more failed; the history of one: {one}");
+        }
+    }
+
+    /// Makes the ring a file of the run, with a record of how the runner ended. `process`: of the emulator, or of this runner.
+    fn keep(&self, memory: RingBytes, test: Option<&str>, process: u32) {
+        let elf = Path::new(&self.call.firmware[0]);
+        let memory = match memory {
+            Ok(memory) => memory,
+            Err(problem) => {
+                let dump = typed::command(format!("history --how-to-dump {}", typed::shown_path(elf)));
+                eprintln!("\nxhist: {problem}; how to read the history: {dump}");
+                return;
+            }
+        };
+        if !has_statements(&memory) {
+            eprintln!("\nxhist: {OVERWRITTEN}");
+        }
+        let name = elf.file_name().unwrap_or_default().to_string_lossy();
+        let fill = |pattern: &str| pattern.replace("%e", &name).replace("%p", &process.to_string());
+        let file = match (&self.call.directory, std::env::var("XHIST_FILE")) {
+            // Each program and each test has a directory, as each test of nextest.
+            (Some(run), _) => unused(run, &process.to_string()).join(fill("%e-%p.xhist")),
+            (None, Ok(pattern)) => PathBuf::from(fill(&pattern)),
+            (None, Err(_)) => return,
+        };
+        let directory = file.parent().unwrap_or(Path::new("."));
+        let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&file, &memory));
+        if let Err(error) = written {
+            eprintln!("\nxhist: the history cannot be written to {}: {error}", file.display());
+        } else if self.call.directory.is_some() {
+            let record = RunnerRecord {
+                test: test.map(String::from),
+                pid: Some(process),
+                exit: self.status.code(),
+                signal: signal_of(self.status),
+                asked: self.asked.and_then(system::signal_name).map(String::from),
+                ..RunnerRecord::default()
+            };
+            record.write(directory);
+        }
+    }
+}
+
+/// A directory in this one that nothing has: a runner may have several tests.
+fn unused(directory: &Path, name: &str) -> PathBuf {
+    let numbered = (2..).map(|number| directory.join(format!("{name}-{number}")));
+    let mut all = [directory.join(name)].into_iter().chain(numbered);
+    all.find(|path| !path.exists()).unwrap_or_else(|| directory.join(name))
 }
 
 /// Starts the command that reads memory after the runner ended, and takes what it wrote.
@@ -221,27 +361,6 @@ fn has_statements(memory: &[u8]) -> bool {
     })
 }
 
-/// Makes the ring a file of the run, with a record of how the runner ended. Each program has a directory, as each test of nextest.
-fn keep(memory: &[u8], call: &Call, status: ExitStatus, asked: Option<i32>) {
-    let pid = std::process::id();
-    let name = Path::new(&call.firmware[0]).file_name().unwrap_or_default().to_string_lossy();
-    let fill = |pattern: &str| pattern.replace("%e", &name).replace("%p", &pid.to_string());
-    let file = match (&call.directory, std::env::var("XHIST_FILE")) {
-        (Some(run), _) => run.join(pid.to_string()).join(fill("%e-%p.xhist")),
-        (None, Ok(pattern)) => PathBuf::from(fill(&pattern)),
-        (None, Err(_)) => return,
-    };
-    let directory = file.parent().unwrap_or(Path::new("."));
-    let written = std::fs::create_dir_all(directory).and_then(|()| std::fs::write(&file, memory));
-    if let Err(error) = written {
-        eprintln!("\nxhist: the history cannot be written to {}: {error}", file.display());
-    } else if call.directory.is_some() {
-        let asked = asked.and_then(system::signal_name).map(String::from);
-        let (exit, signal) = (status.code(), signal_of(status));
-        RunnerRecord { pid: Some(pid), exit, signal, asked, ..RunnerRecord::default() }.write(directory);
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -267,9 +386,21 @@ mod tests {
 
     #[test]
     fn a_setting_has_the_type_of_the_users() {
-        let setting = |program: &str, is_list| FirmwareRun::setting(Path::new(program), "t", is_list);
-        assert_eq!(setting("/p", false).as_deref(), Some(r#"target."t".runner="/p t""#));
-        assert_eq!(setting("/a p", true).as_deref(), Some(r#"target."t".runner=["/a p", "t"]"#));
-        assert_eq!(setting("/a p", false), None);
+        let set = |program: &str, form| {
+            let mut cargo = Command::new("cargo");
+            let is_set = FirmwareRun::set(&mut cargo, Path::new(program), "t-a", form);
+            let args = cargo.get_args().map(|arg| arg.to_string_lossy().into_owned());
+            let envs = cargo.get_envs().map(|(name, value)| format!("{name:?}={value:?}"));
+            is_set.then(|| args.chain(envs).collect::<Vec<_>>().join(" "))
+        };
+        for (program, form, expected) in [
+            ("/p", RunnerForm::Text, Some(r#"--config target."t-a".runner="/p t-a""#)),
+            ("/a p", RunnerForm::List, Some(r#"--config target."t-a".runner=["/a p", "t-a"]"#)),
+            ("/p", RunnerForm::Weaker, Some(r#""CARGO_TARGET_T_A_RUNNER"=Some("/p t-a")"#)),
+            ("/a p", RunnerForm::Text, None),
+            ("/a p", RunnerForm::Weaker, None),
+        ] {
+            assert_eq!(set(program, form).as_deref(), expected, "{program} {form:?}");
+        }
     }
 }

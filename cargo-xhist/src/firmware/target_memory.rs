@@ -1,17 +1,41 @@
 //! Reads the memory of an emulated target from the emulator's process, at the last moment of that process.
 //!
-//! An emulator may end in many ways: the program asks for it (semihosting), Ctrl-C, a key of its own, an abort. After each of
-//! them its memory is gone. So Linux holds the process just before it ends (`PTRACE_O_TRACEEXIT`), with all its memory. Until
-//! then it runs as ever, and its command line is the user's.
+//! An emulator may end in many ways: the program asks for it (semihosting), Ctrl-C, a key of its own, an abort, a time-out.
+//! After each of them its memory is gone. So Linux holds the process just before it ends (`PTRACE_O_TRACEEXIT`), with all its
+//! memory. Until then it runs as ever, and its command line is the user's. The emulator is the runner itself, or the runner
+//! starts one for each test.
 
 use std::io;
 use std::process::{Child, ExitStatus};
 
 use super::ring_place::{RingBytes, RingPlace};
 
+/// An emulator that ended.
+#[derive(Debug)]
+pub(super) struct Emulator {
+    pub(super) pid: u32,
+    /// Its program and arguments.
+    pub(super) words: Vec<String>,
+    pub(super) memory: RingBytes,
+}
+
+/// Which processes are emulators.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Emulators {
+    Runner,
+    /// Those that the runner starts, by their names.
+    Started(fn(&str) -> bool),
+}
+
 #[cfg(not(target_os = "linux"))]
-pub(super) fn run_to_end(child: &mut Child, _: &RingPlace) -> io::Result<(ExitStatus, RingBytes)> {
-    Ok((child.wait()?, Err("the memory of QEMU is read on Linux only".to_owned())))
+pub(super) fn run_to_end(
+    child: &mut Child,
+    _: &RingPlace,
+    _: Emulators,
+) -> io::Result<(ExitStatus, Vec<Emulator>)> {
+    let memory = Err("the memory of QEMU is read on Linux only".to_owned());
+    let emulator = Emulator { pid: child.id(), words: Vec::new(), memory };
+    Ok((child.wait()?, vec![emulator]))
 }
 
 #[cfg(target_os = "linux")]
@@ -27,7 +51,8 @@ mod linux {
     use nix::errno::Errno;
     use nix::libc::PTRACE_EVENT_EXIT;
     use nix::sys::ptrace::{self, Options};
-    use nix::sys::wait::{WaitStatus, waitpid};
+    use nix::sys::signal::Signal;
+    use nix::sys::wait::{WaitPidFlag, WaitStatus, waitpid};
     use nix::unistd::Pid;
     use qs_core::ring::{self, MAGIC};
 
@@ -42,47 +67,117 @@ mod linux {
     pub(in crate::firmware) fn run_to_end(
         child: &mut Child,
         place: &RingPlace,
-    ) -> io::Result<(ExitStatus, RingBytes)> {
+        emulators: Emulators,
+    ) -> io::Result<(ExitStatus, Vec<Emulator>)> {
         let child_id = child.id();
-        let pid = Pid::from_raw(child_id.cast_signed());
-        if let Err(error) = ptrace::seize(pid, Options::PTRACE_O_TRACEEXIT) {
+        let unread = |problem| Emulator { pid: child_id, words: Vec::new(), memory: Err(problem) };
+        if let Err(error) = hold(child_id, emulators) {
             let problem = format!("this system does not let the memory of QEMU be read (ptrace: {error})");
-            return Ok((child.wait()?, Err(problem)));
+            return Ok((child.wait()?, vec![unread(problem)]));
         }
-        let mut memory = Err("QEMU was killed, and its memory with it".to_owned());
-        loop {
-            let deliver = match waitpid(pid, None) {
+        let mut ended = Vec::new();
+        let status = loop {
+            let status = match waitpid(Pid::from_raw(-1), Some(WaitPidFlag::__WALL)) {
                 Err(Errno::EINTR) => continue,
-                Err(error) => return Err(error.into()),
-                Ok(WaitStatus::Exited(_, code)) => return Ok((ExitStatus::from_raw(code << 8), memory)),
-                Ok(WaitStatus::Signaled(_, signal, _)) => {
-                    return Ok((ExitStatus::from_raw(signal as i32), memory));
+                status => status?,
+            };
+            let id = status.pid().map_or(0, |pid| pid.as_raw().cast_unsigned());
+            let deliver = match status {
+                WaitStatus::Exited(_, code) if id == child_id => break ExitStatus::from_raw(code << 8),
+                WaitStatus::Signaled(_, signal, _) if id == child_id => {
+                    break ExitStatus::from_raw(signal as i32);
                 }
-                Ok(WaitStatus::PtraceEvent(_, _, PTRACE_EVENT_EXIT)) => {
-                    wait_for_threads(child_id);
-                    memory = read(child_id, place);
+                // A thread, or a process that the runner had started.
+                WaitStatus::Exited(..) | WaitStatus::Signaled(..) => continue,
+                WaitStatus::PtraceEvent(_, _, PTRACE_EVENT_EXIT) => {
+                    ended.extend(words(id, child_id, emulators).map(|words| {
+                        wait_for_threads(id);
+                        Emulator { pid: id, words, memory: read(id, place) }
+                    }));
                     None
                 }
-                // A signal on its way to the emulator.
-                Ok(WaitStatus::Stopped(_, signal)) => Some(signal),
+                // A signal on its way to the process.
+                WaitStatus::Stopped(_, signal) => Some(signal),
                 // A stop of the whole process ends with the same event as its start.
-                Ok(_) => None,
+                _ => None,
             };
-            match ptrace::cont(pid, deliver) {
-                // It is gone; the next wait says how.
-                Ok(()) | Err(Errno::ESRCH) => {}
-                Err(error) => return Err(error.into()),
-            }
+            resume(id, deliver)?;
+        };
+        if ended.is_empty() {
+            ended.push(unread("QEMU was killed, and its memory with it".to_owned()));
+        }
+        Ok((status, ended))
+    }
+
+    fn resume(id: u32, deliver: Option<Signal>) -> io::Result<()> {
+        match ptrace::cont(Pid::from_raw(id.cast_signed()), deliver) {
+            // It is gone; the next wait says how.
+            Ok(()) | Err(Errno::ESRCH) => Ok(()),
+            Err(error) => Err(error.into()),
         }
     }
 
-    /// The first thread is held at its end. The others, which run the target, end by themselves at the same time.
+    /// Has the system hold the runner at its end, or each process that it starts. What it started before is taken as well.
+    fn hold(runner: u32, emulators: Emulators) -> nix::Result<()> {
+        let mut options = Options::PTRACE_O_TRACEEXIT;
+        let starts_them = matches!(emulators, Emulators::Started(_));
+        if starts_them {
+            options |= Options::PTRACE_O_TRACEFORK;
+            options |= Options::PTRACE_O_TRACEVFORK;
+            options |= Options::PTRACE_O_TRACECLONE;
+        }
+        ptrace::seize(Pid::from_raw(runner.cast_signed()), options)?;
+        let mut processes: Vec<u32> = starts_them.then_some(runner).into_iter().collect();
+        while let Some(process) = processes.pop() {
+            for thread in threads(process) {
+                // One that is held already refuses.
+                let _ = ptrace::seize(Pid::from_raw(thread.cast_signed()), options);
+                let children = std::fs::read_to_string(format!("/proc/{process}/task/{thread}/children"));
+                processes
+                    .extend(children.unwrap_or_default().split(' ').filter_map(|id| id.parse::<u32>().ok()));
+            }
+        }
+        Ok(())
+    }
+
+    fn threads(process: u32) -> Vec<u32> {
+        let entries = std::fs::read_dir(format!("/proc/{process}/task")).into_iter().flatten().flatten();
+        entries.filter_map(|entry| entry.file_name().to_str()?.parse().ok()).collect()
+    }
+
+    /// The words of an emulator; `None` for any other process, and for a thread that is not the first one of its process.
+    fn words(id: u32, runner: u32, emulators: Emulators) -> Option<Vec<String>> {
+        let status = std::fs::read_to_string(format!("/proc/{id}/status")).ok()?;
+        let process = status.lines().find_map(|line| line.strip_prefix("Tgid:"))?.trim();
+        if process != id.to_string() {
+            return None;
+        }
+        let line = std::fs::read(format!("/proc/{id}/cmdline")).ok()?;
+        let words = line.split(|byte| *byte == 0).map(|word| String::from_utf8_lossy(word).into_owned());
+        let words: Vec<String> = words.collect();
+        let is_emulator = match emulators {
+            Emulators::Runner => id == runner,
+            Emulators::Started(is) => id != runner && is(words.first()?.rsplit('/').next()?),
+        };
+        is_emulator.then_some(words)
+    }
+
+    /// The first thread is held at its end. The others, which run the target, end by themselves at the same time, and each that
+    /// is held goes on.
     fn wait_for_threads(process: u32) {
         const STEPS: usize = 100;
         for _ in 0..STEPS {
-            let threads = std::fs::read_dir(format!("/proc/{process}/task")).map(Iterator::count);
-            if threads.is_ok_and(|threads| threads <= 1) {
+            let others: Vec<u32> = threads(process).into_iter().filter(|thread| *thread != process).collect();
+            if others.is_empty() {
                 return;
+            }
+            for thread in others {
+                let pid = Pid::from_raw(thread.cast_signed());
+                if waitpid(pid, Some(WaitPidFlag::__WALL | WaitPidFlag::WNOHANG))
+                    .is_ok_and(|status| status.pid().is_some())
+                {
+                    let _ = resume(thread, None);
+                }
             }
             std::thread::sleep(Duration::from_millis(2));
         }

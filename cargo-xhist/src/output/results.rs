@@ -28,6 +28,11 @@ pub(crate) struct Results {
 }
 
 impl Results {
+    /// Whether there is any result.
+    pub(crate) fn has_any(&self) -> bool {
+        !self.failed.is_empty() || !self.others.is_empty()
+    }
+
     fn add_other(&mut self, name: &str, result: TestOutcome) {
         if self.others.len() < MOST {
             self.others.push((name.to_owned(), result));
@@ -161,8 +166,9 @@ fn passed_or_ignored(line: &str) -> Option<(&str, TestOutcome)> {
     Some((without_mode(name), result))
 }
 
-/// The name of a test, without the mode that only the pretty format prints behind it.
+/// The name of a test, without the mode that only the pretty format prints behind it, and the blanks of libtest-mimic.
 fn without_mode(name: &str) -> &str {
+    let name = name.trim_end();
     let modes = [" - should panic", " - compile fail", " - compile"];
     modes.iter().find_map(|mode| name.strip_suffix(mode)).unwrap_or(name)
 }

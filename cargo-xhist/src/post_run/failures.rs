@@ -141,15 +141,14 @@ impl<'a> Find<'a, '_> {
         Failures { crashes: self.described(bad), ..Failures::default() }
     }
 
-    /// Each firmware that did not end well by itself. Tests on a target run one after the other, and a start clears the ring.
+    /// Each test on a target that failed; each other firmware that did not end well by itself.
     fn firmware(&self, results: Option<&Results>) -> Failures<'a> {
-        let failed: Vec<&str> =
-            results.iter().flat_map(|results| &results.failed).map(|test| &*test.name).collect();
-        let note = match failed.is_empty() {
-            true => String::new(),
-            false => format!(" ({}; the history is that of the last test that ran)", failed.join(", ")),
-        };
-        let how = |process: &&'a Process| {
+        let mut tests: Vec<FailedTest<'a>> = Vec::new();
+        for test in results.iter().flat_map(|results| &results.failed) {
+            tests.push(FailedTest { name: test.name.clone(), how: "failed".to_owned(), place: None });
+        }
+        let mut crashes = Vec::new();
+        for process in self.processes {
             let directory = process.path.parent().unwrap_or(&process.path);
             let record = RunnerRecord::read(directory).unwrap_or_else(|| RunnerRecord {
                 exit: self.ended.status.code(),
@@ -157,17 +156,23 @@ impl<'a> Find<'a, '_> {
                 asked: self.ended.asked.map(signal_name),
                 ..RunnerRecord::default()
             });
+            // Two programs may have a test of one name.
+            let is_its =
+                |test: &&mut FailedTest<'_>| record.test.as_ref() == Some(&test.name) && test.place.is_none();
+            if let Some(test) = tests.iter_mut().find(is_its) {
+                test.place = Some((process, None));
+                continue;
+            }
             let how = match (record.asked.as_deref(), &record.signal, record.exit) {
                 (Some("SIGINT"), ..) => "was stopped by Ctrl-C".to_owned(),
                 (Some(signal), ..) => format!("was stopped by {signal}"),
                 (None, Some(signal), _) => format!("ended: its runner died of {}", shown_signal(signal)),
-                (None, None, Some(0)) => return None,
+                (None, None, Some(0)) => continue,
                 (None, None, code) => format!("ended with exit code {}", code.unwrap_or(1)),
             };
-            Some(Crash { process, how: how + &note })
-        };
-        let crashes = self.processes.iter().filter_map(|process| how(&process)).collect();
-        Failures { crashes, ..Failures::default() }
+            crashes.push(Crash { process, how });
+        }
+        Failures { tests, crashes, ..Failures::default() }
     }
 
     /// Each process is a test that failed, unless a test started it: that one is in the directory of its test.

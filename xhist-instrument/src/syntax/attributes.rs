@@ -53,14 +53,29 @@ pub(super) fn is_entry(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| matches!(name(attribute).as_str(), "entry" | "main"))
 }
 
-/// Whether the module is an RTIC app.
-pub(super) fn is_rtic_app(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| name(attribute) == "app")
+/// An attribute of a module that writes `main`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum MainBy {
+    /// `#[rtic::app]` calls the function with `#[init]` first.
+    Rtic,
+    /// `#[embedded_test::tests]` calls the function with `#[init]`, if there is one, and one test.
+    Tests,
 }
 
-/// Whether an RTIC app begins with this function.
-pub(super) fn is_init(attributes: &[Attribute]) -> bool {
-    attributes.iter().any(|attribute| attribute.path().is_ident("init"))
+impl MainBy {
+    pub(super) fn of_module(attributes: &[Attribute]) -> Option<MainBy> {
+        attributes.iter().find_map(|attribute| match name(attribute).as_str() {
+            "app" => Some(MainBy::Rtic),
+            "tests" => Some(MainBy::Tests),
+            _ => None,
+        })
+    }
+
+    /// Whether it may call the function with these attributes before any other.
+    pub(super) fn calls_first(self, attributes: &[Attribute]) -> bool {
+        let is = |name| attributes.iter().any(|attribute| attribute.path().is_ident(name));
+        is("init") || self == MainBy::Tests && is("test")
+    }
 }
 
 /// Whether this defines `memcpy` or the like, under the name that the compiler calls.

@@ -4,6 +4,7 @@ use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 use crate::firmware::ring_place::RingPlace;
+use crate::firmware::target_memory::Emulators;
 
 /// Makes the command that writes the ring to this file, from the words of the user's runner.
 pub(in crate::firmware) type ReadCommand =
@@ -11,8 +12,8 @@ pub(in crate::firmware) type ReadCommand =
 
 /// When and how memory is read.
 pub(in crate::firmware) enum Reading {
-    /// The target's memory is that of the runner's process, so it is read before the process is gone.
-    AtItsEnd,
+    /// The target's memory is that of an emulator's process, so it is read before the process is gone.
+    AtItsEnd(Emulators),
     /// The target keeps its memory: a command reads it afterwards.
     After(ReadCommand),
 }

@@ -12,7 +12,7 @@ use std::path::Path;
 use self::kind::RunnerKind;
 
 /// All of them.
-static KINDS: [RunnerKind; 4] = [probe_rs::KIND, qemu::KIND, openocd::KIND, gdb::KIND];
+static KINDS: [RunnerKind; 5] = [probe_rs::KIND, qemu::KIND, qemu::FOR_TESTS, openocd::KIND, gdb::KIND];
 
 /// The kind of a runner, by the name of its program.
 pub(super) fn kind_of(runner: &[OsString]) -> Option<&'static RunnerKind> {
@@ -26,6 +26,7 @@ mod tests {
     use super::kind::Reading;
     use super::*;
     use crate::firmware::ring_place::RingPlace;
+    use crate::firmware::target_memory::Emulators;
 
     fn line(line: &str) -> Vec<OsString> {
         line.split(' ').map(OsString::from).collect()
@@ -37,7 +38,8 @@ mod tests {
         let kind = kind_of(&runner).ok_or("unknown")?;
         let place = RingPlace { start: 0x2000_0040, len: 8320 };
         match kind.reading {
-            Reading::AtItsEnd => Ok("at its end".to_owned()),
+            Reading::AtItsEnd(Emulators::Runner) => Ok("at its end".to_owned()),
+            Reading::AtItsEnd(Emulators::Started(_)) => Ok("at the end of each".to_owned()),
             Reading::After(command) => {
                 let words = command(&runner, &place, Path::new("f"))?;
                 Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
@@ -62,6 +64,7 @@ mod tests {
             ),
             ("qemu-system-arm -machine lm3s6965evb -kernel", "at its end"),
             ("qemu-system-riscv32 -nographic -kernel", "at its end"),
+            ("embedded-test-qemu-runner --qemu qemu-system-arm", "at the end of each"),
             (
                 "openocd -f interface/stlink.cfg -f target/stm32f4x.cfg -c program",
                 "openocd -f interface/stlink.cfg -f target/stm32f4x.cfg -c init -c halt -c dump_image f 0x20000040 8320 -c shutdown",

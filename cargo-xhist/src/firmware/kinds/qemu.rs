@@ -2,6 +2,17 @@
 //! emulator's process at its end.
 
 use super::kind::{Reading, RunnerKind};
+use crate::firmware::target_memory::Emulators;
 
 pub(super) const KIND: RunnerKind =
-    RunnerKind { is: |program, _| program.starts_with("qemu-system-"), reading: Reading::AtItsEnd };
+    RunnerKind { is: |program, _| is_emulator(program), reading: Reading::AtItsEnd(Emulators::Runner) };
+
+/// embedded-test-qemu-runner (0.1), which starts one emulator for each test.
+pub(super) const FOR_TESTS: RunnerKind = RunnerKind {
+    is: |program, _| program == "embedded-test-qemu-runner",
+    reading: Reading::AtItsEnd(Emulators::Started(is_emulator)),
+};
+
+fn is_emulator(program: &str) -> bool {
+    program.starts_with("qemu-system-")
+}

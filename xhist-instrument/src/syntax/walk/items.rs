@@ -46,8 +46,7 @@ impl Walker<'_> {
         let reason = attributes::skip_reason(attributes).or(primitive);
         let is_first = match self.names.len() {
             0 => signature.ident == "main" || attributes::is_entry(attributes),
-            1 => self.is_rtic_app && attributes::is_init(attributes),
-            _ => false,
+            _ => self.main_by.is_some_and(|main_by| main_by.calls_first(attributes)),
         };
         if is_first && !constant && reason.is_none() && self.skipped_as.is_none() {
             let at = self.main_at(block, attributes);
@@ -156,14 +155,13 @@ impl Walker<'_> {
             return;
         }
         self.inside.push(InlineMod { name: name.clone(), paths });
-        let is_rtic_app = attributes::is_rtic_app(&item.attrs);
-        let outer = std::mem::replace(&mut self.is_rtic_app, is_rtic_app);
+        let outer = std::mem::replace(&mut self.main_by, attributes::MainBy::of_module(&item.attrs));
         self.skipping(attributes::skip_reason(&item.attrs), |walker| {
             walker.with_values(&item.attrs, false, |walker| {
                 walker.named(name, |walker| visit::visit_item_mod(walker, item));
             });
         });
-        self.is_rtic_app = outer;
+        self.main_by = outer;
         self.inside.pop();
     }
 }

@@ -21,6 +21,7 @@ mod value_state;
 mod values;
 mod visitor;
 
+use super::attributes::MainBy;
 use super::{Code, edges, wrap};
 use crate::macros::FileMacros;
 use crate::options::{Detail, Options};
@@ -63,8 +64,8 @@ struct Walker<'c> {
     constant: Option<Reason>,
     /// Functions defined here are const without the keyword.
     constant_items: bool,
-    /// The module here is an RTIC app: RTIC writes `main`, which calls the function with `#[init]` first.
-    is_rtic_app: bool,
+    /// The macro of the module here, which writes `main`.
+    main_by: Option<MainBy>,
     /// The reason to skip all code here, closures and nested functions included.
     skipped_as: Option<Reason>,
     /// End of the initialiser of a let-else, where the grammar forbids a brace.
@@ -156,7 +157,7 @@ impl<'c> Walker<'c> {
             inside: Vec::new(),
             constant: None,
             constant_items: false,
-            is_rtic_app: false,
+            main_by: None,
             before_else: None,
             tests: 0,
             skipped_as: super::attributes::skip_reason(&file.attrs),

@@ -1,0 +1,39 @@
+//! A thermostat.
+
+#![no_std]
+
+/// Readings of the sensor that are averaged.
+const WINDOW: usize = 4;
+
+/// The newest readings.
+pub struct Thermostat {
+    readings: [i32; WINDOW],
+    next: usize,
+}
+
+impl Thermostat {
+    pub const fn new() -> Thermostat {
+        Thermostat { readings: [0; WINDOW], next: 0 }
+    }
+
+    /// Takes a reading.
+    pub fn take(&mut self, reading: i32) {
+        self.readings[self.next] = reading;
+        self.next += 1;
+        if self.next > WINDOW {
+            self.next = 0;
+        }
+    }
+
+    /// The average.
+    pub fn average(&self) -> i32 {
+        self.readings.iter().sum::<i32>() / WINDOW as i32
+    }
+
+    /// Waits until the average is at most this.
+    pub fn wait_until_below(&self, limit: i32) {
+        while self.average() > limit {
+            core::hint::spin_loop();
+        }
+    }
+}
