@@ -24,6 +24,7 @@ pub(super) struct Emulator {
 pub(super) enum Emulators {
     Runner,
     /// Those that the runner starts, by their names.
+    #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads their memory"))]
     Started(fn(&str) -> bool),
 }
 
