@@ -87,7 +87,7 @@ fn place(tree: &Tree, file: &str, mark: &str) -> String {
 
 /// The place of the last statement in a listing.
 fn last_place(text: &str) -> &str {
-    let is_entry = |line: &&str| line.starts_with("  ");
+    let is_entry = |line: &&str| line.starts_with("  ") && !line.starts_with("  -- ");
     let last = text.lines().filter(is_entry).rfind(|line| line.contains(".rs:")).unwrap_or_default();
     last.split(' ').find(|word| word.contains(".rs:")).unwrap_or_default()
 }

@@ -58,10 +58,11 @@ fn wrong_line() {
         done.check(!wrong.contains(place("src/lib.rs", hidden).trim_end()), hidden);
     }
     done.check(wrong.contains("\n  ... 6 statements formatted the message"), "the message");
-    done.check(
-        wrong.contains("\n  -- the thread panicked here --\n  ... 2 statements ran after the panic"),
-        "the end",
+    let end = format!(
+        "\n  -- the thread panicked at {}: the calls below that line had returned --\n  ... 2 statements ran after",
+        place("src/lib.rs", "{short} is not less than {long}").trim_end()
     );
+    done.check(wrong.contains(&end), "the end");
     done.check(wrong.contains("sum ") && wrong.contains(" statements"), "the long call is folded");
     // What makes the text is what is wrong here.
     let text = part(&done, "tests::a_text_is_wrong");
@@ -151,7 +152,7 @@ fn terminal() {
     let source = failed_once();
     let (folded, code) = on_a_terminal(&format!("xhist-report {source}"), 50, NO_PAGER);
     assert_eq!(code, 0, "{folded}");
-    assert!(folded.contains("-- the thread panicked here --"), "{folded}");
+    assert!(folded.contains("-- the thread panicked at "), "{folded}");
     assert!(folded.contains("; --all prints them"), "{folded}");
     assert!(folded.ends_with("folded to the end of each thread; --all prints every entry\n"), "{folded}");
     let (all, code) = on_a_terminal(&format!("xhist-report --all {source}"), 50, NO_PAGER);
@@ -176,7 +177,10 @@ fn pager() {
     let (paged, code) = on_a_terminal(&command, 20, &mark);
     assert!(code == 0 && paged.contains("\nPAGED ") && paged.contains(" panicked here --"), "{paged}");
     let (short, _) = on_a_terminal(&format!("xhist-report {source}"), 200, &mark);
-    assert!(!short.contains("PAGED") && short.contains("panicked here"), "what fits needs no pager: {short}");
+    assert!(
+        !short.contains("PAGED") && short.contains("-- the thread panicked at "),
+        "it needs no pager: {short}"
+    );
     let (without, _) = on_a_terminal(&format!("{command} --no-pager"), 20, &mark);
     assert!(!without.contains("PAGED") && without.contains("panicked here"), "{without}");
     let (other, _) = on_a_terminal(&command, 20, &[("PAGER", "sed s/^/OTHER/")]);

@@ -12,6 +12,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
     Case::new("an_allocator_that_runs_behind_a_panic_does_not_hide_it", allocator),
     Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
+    Case::new("a_panic_behind_calls_that_returned_is_at_its_own_line", behind_calls),
     Case::new("an_open_statement_has_its_lines_and_that_of_a_frame_further_down", lines),
 ];
 
@@ -138,7 +139,9 @@ fn allocator() {
         true => (tests[0], tests[1]),
         false => (tests[1], tests[0]),
     };
-    let (before, behind) = panicked.split_once(ENDS).unwrap_or_default();
+    // The allocator ran for the message, and had returned.
+    let ends = format!("-- the thread panicked at {check}: the calls below that line had returned --");
+    let (before, behind) = panicked.split_once(&ends).unwrap_or_default();
     let last = places(before).into_iter().rfind(|place| *place != count);
     done.check(last == Some(&check), "the history of the test ends at its panic");
     done.check(places(behind).iter().all(|place| *place == count), "only the allocator ran behind it");
@@ -204,4 +207,67 @@ fn lines() {
     for mark in ["let part", "// further down"] {
         done.check(listing(&done).contains(&format!("  src/main.rs:{} ", line(mark))), mark);
     }
+}
+
+const BEHIND_CALLS: &str = r#"
+fn digits(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|error| format!("{error}")) // closure
+}
+
+fn parse(text: &str) -> Result<u32, String> {
+    let number = digits(text)?;
+    Ok(number + 1)
+}
+
+fn half(number: u32) -> u32 {
+    number / 2 // half
+}
+
+#[track_caller]
+fn check(number: u32) {
+    assert_eq!(number, 3); // check
+}
+
+fn main() {
+    match std::env::args().nth(1).as_deref() {
+        Some("unwrap") => drop(parse("x1").unwrap()), // unwrap
+        Some("compare") => assert_eq!(half(8), 3), // compare
+        _ => check(4), // caller
+    }
+}
+"#;
+
+fn behind_calls() {
+    let tree = Tree::program("behind-calls", BEHIND_CALLS);
+    let place = |mark: &str| format!("src/main.rs:{}", line_of(&tree.join("src/main.rs"), mark));
+    let run = |args: &str| cargo(tree.path()).args(&format!("xhist run -q {args}")).done().expect(101);
+    let calls = || report(tree.path()).args("calls last").succeed().stdout;
+    for (how, last) in [("unwrap", "// closure"), ("compare", "// half")] {
+        let done = run(&format!("-- {how}"));
+        let (at, last) = (place(&format!("// {how}")), place(last));
+        let text = listing(&done);
+        done.check(places(text).last() == Some(&last.as_str()), "the call is the last that ran");
+        let end = format!("  -- the thread panicked at {at}: the calls below that line had returned --\n");
+        done.check(text.contains(&end) && !text.contains(ENDS), how);
+        let calls = calls();
+        assert!(calls.contains(&format!("*** panicked; its message names {at}\n")), "{calls}");
+        assert!(
+            calls.contains(&format!("{last}, uncertain\n")) && calls.contains(&format!("{at}\n")),
+            "{calls}"
+        );
+        let answer = report(tree.path()).args("answer --format json last").succeed().stdout;
+        let answer: serde_json::Value = serde_json::from_str(&answer).expect("JSON");
+        let panic = &answer["failures"][0]["threads"][0]["panic"];
+        assert_eq!(format!("{}:{}", panic["file"].as_str().unwrap_or_default(), panic["line"]), at);
+        assert_eq!(panic["below"], "returned");
+    }
+    // It names its caller, and is still open.
+    let done = run("-- check");
+    let text = listing(&done);
+    done.check(places(text).last() == Some(&place("// check").as_str()) && text.contains(ENDS), "check");
+    assert!(calls().contains(&format!("{}\n", place("// check"))), "certain");
+    // Without debug information there are no frames.
+    let done = run("--release -- compare");
+    let end = format!("  -- the thread panicked; its message names {} --\n", place("// compare"));
+    done.check(listing(&done).contains(&end), "the line of the message");
 }

@@ -2,9 +2,8 @@
 //! show to be open. They are put among the last statements, where they belong.
 
 use super::code::{Code, ListedStatement};
-use super::program_files::ProgramFiles;
 use super::view::{Hole, Row, RowKind};
-use crate::model::{CodePlace, Names, PanicPlace};
+use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles};
 
 /// Rows that are added at most, for the innermost frames.
 const MOST: usize = 8;
@@ -20,17 +19,38 @@ enum SeenFrame {
     Hole(Hole),
 }
 
-/// Puts the frames of a panic that no row shows among the rows before it, and returns the number of those that are recorded.
-/// `frames`: the lines of all frames, innermost first; without them the place of the panic itself counts. `text_of`: the source
-/// text of a line.
+/// What the frames of a panic say about the rows before it.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct PanicRows {
+    /// Rows that were added for frames that are recorded.
+    pub added: usize,
+    /// Where it was.
+    pub place: PlaceOfPanic,
+}
+
+/// Where a thread panicked, seen from its last row. A line is its file and number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum PlaceOfPanic {
+    /// In the last row, as far as is known.
+    #[default]
+    LastRow,
+    /// At this line; the calls in the rows below it had returned.
+    Above((u16, u32)),
+    /// The message names this line. A function with `track_caller` may have panicked below it.
+    Named((u16, u32)),
+}
+
+/// Puts the frames of a panic that no row shows among the rows before it. `frames`: the lines of all frames, innermost first;
+/// without them the place of the panic itself counts. `text_of`: the source text of a line.
 pub fn add(
     rows: &mut Vec<Row>,
     (code, names): (&Code, &Names),
     (panic, frames): (&PanicPlace, &[CodePlace]),
     text_of: &mut dyn FnMut(u16, u32) -> Option<String>,
-) -> usize {
+) -> PanicRows {
     let files = ProgramFiles::of(names);
-    let places = if frames.is_empty() { panic.at.as_slice() } else { frames };
+    let has_frames = !frames.is_empty();
+    let places = if has_frames { frames } else { panic.at.as_slice() };
     let frames = places.iter().filter_map(|place| frame(&files, place, (code, names), text_of));
     // Where the calls begin that the frames so far have.
     let mut end = rows.len();
@@ -57,7 +77,30 @@ pub fn add(
             added.push(kind);
         }
     }
-    added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count()
+    let at = panic.at.as_ref().and_then(|at| frame(&files, at, (code, names), text_of));
+    let place = match at {
+        Some(SeenFrame::Recorded(_, file, line)) => place_of_panic(rows, (file, line), has_frames, code),
+        _ => PlaceOfPanic::LastRow,
+    };
+    PanicRows { added: added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count(), place }
+}
+
+/// Where a thread panicked whose message names this line.
+fn place_of_panic(rows: &[Row], (file, line): (u16, u32), has_frames: bool, code: &Code) -> PlaceOfPanic {
+    let has_line = |row: &Row| match row.kind {
+        RowKind::Statement(statement) => {
+            let (known, span) = code.place(statement);
+            known == file && span.has_line(line)
+        }
+        _ => false,
+    };
+    match rows.last() {
+        Some(last)
+            if matches!(last.kind, RowKind::Statement(_)) && last.frame.is_none() && !has_line(last) => {}
+        _ => return PlaceOfPanic::LastRow,
+    }
+    let is_open = has_frames && rows.iter().rfind(|row| row.frame.is_some()).is_some_and(has_line);
+    if is_open { PlaceOfPanic::Above((file, line)) } else { PlaceOfPanic::Named((file, line)) }
 }
 
 /// The newest row whose statement has this line, and where its call begins.
@@ -214,6 +257,30 @@ mod tests {
         add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
         let lines: Vec<_> = rows.iter().map(|row| row.frame).collect();
         assert_eq!(lines, [None, None, None, Some(12), Some(41)]);
+    }
+
+    #[test]
+    fn calls_below_the_panic_had_returned() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let place = |line| CodePlace { path: "src/a.rs".to_owned(), line };
+        let above = |at: Option<u32>, frames: &[u32]| {
+            let mut activations = Activations::new(&code);
+            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+            let wanted = Wanted { lines: 20, suspects: &[], is_test: false };
+            let mut rows = view::rows(&activations, &code, wanted);
+            let panic = PanicPlace { at: at.map(place), ..PanicPlace::default() };
+            let frames: Vec<CodePlace> = frames.iter().map(|line| place(*line)).collect();
+            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+        };
+        assert_eq!(above(Some(3), &[3]), PlaceOfPanic::Above((1, 3)), "`g` has no frame");
+        assert_eq!(above(Some(12), &[12, 3]), PlaceOfPanic::LastRow, "`g` panicked");
+        assert_eq!(above(Some(3), &[12, 3]), PlaceOfPanic::LastRow, "`g` names the line of its caller");
+        assert_eq!(above(Some(3), &[]), PlaceOfPanic::Named((1, 3)), "without frames it may do so, too");
+        assert_eq!(above(Some(2), &[3]), PlaceOfPanic::Named((1, 2)), "some frames are unknown");
+        assert_eq!(above(Some(12), &[3]), PlaceOfPanic::LastRow, "the frame of `g` is unknown");
+        assert_eq!(above(Some(40), &[3]), PlaceOfPanic::LastRow, "the line has no statement");
+        assert_eq!(above(None, &[3]), PlaceOfPanic::LastRow);
     }
 
     #[test]

@@ -4,14 +4,12 @@
 mod activations;
 mod code;
 mod holes;
-mod program_files;
 mod tail;
 #[cfg(test)]
 mod tests;
 mod view;
 
 pub use code::{Code, ListedStatement};
-pub use holes::add as add_holes;
-pub use program_files::{FrameStatement, ProgramFiles};
+pub use holes::{PanicRows, PlaceOfPanic, add as add_holes};
 pub use tail::{Ending, Replay, Tail, ThreadEnd};
 pub use view::{Hole, Row, RowKind, Wanted};

@@ -8,10 +8,9 @@ use qs_core::record::value::RecordedValue;
 
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
-use super::program_files::comes_from;
 use super::view::{self, Row, Wanted};
 use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
-use crate::model::{Gap, Item, Names, PanicPlace, What};
+use crate::model::{Gap, Item, Names, PanicPlace, What, comes_from};
 
 /// Entries that are kept: the newest of a thread.
 const MOST: usize = 1 << 20;

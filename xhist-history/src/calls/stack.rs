@@ -11,6 +11,7 @@ use super::panics::Panics;
 use super::parked::{Parked, Resumed};
 use super::rounds::{Found, Rounds};
 use super::structure::{BodyId, NONE, StatementId, Structure};
+use crate::model::Span;
 
 /// Activations of one body that are searched for one that reaches a statement.
 const MAX_SEARCHED: usize = 4_096;
@@ -105,6 +106,11 @@ impl CallStack {
     /// The innermost activation.
     pub fn top(&self) -> Option<&Activation> {
         self.slots.last().map(|slot| &slot.activation)
+    }
+
+    /// The file and the place of the newest statement.
+    pub fn newest_place(&self) -> Option<(u16, Span)> {
+        self.top().map(|top| self.structure.place(top.statement))
     }
 
     /// How many activations there are.

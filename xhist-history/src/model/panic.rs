@@ -41,3 +41,23 @@ impl PanicPlace {
         PanicPlace { at, program: site.program, frames: site.frames().collect() }
     }
 }
+
+/// A frame at a panic, as far as it shows whether it was still open.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FrameAtPanic {
+    /// Its call may end behind its newest statement, which checks nothing.
+    pub may_have_ended: bool,
+    /// Its newest statement calls what panics if a condition does not hold.
+    pub checks: bool,
+    /// Its newest statement has the line that the message names.
+    pub is_named: bool,
+}
+
+/// How many of the innermost frames have returned, as far as can be guessed. Returns are not recorded: behind the last statement
+/// of a function, a check in a caller fails rather than that statement. `frames`: the innermost one first.
+pub fn returned_at_panic(frames: &[FrameAtPanic]) -> usize {
+    let ended = frames.iter().take_while(|frame| frame.may_have_ended).count();
+    let named = frames.iter().position(|frame| frame.is_named).filter(|named| *named <= ended);
+    let checks = frames.get(ended).is_some_and(|frame| frame.checks);
+    named.or_else(|| checks.then_some(ended)).unwrap_or(0)
+}

@@ -8,7 +8,7 @@ use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
 use super::table::Recording;
 use super::value::ValueAt;
-use crate::model::{CodePlace, FieldValue};
+use crate::model::{CodePlace, FieldValue, FrameAtPanic, returned_at_panic};
 
 /// A call that is on the stack at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,20 +86,20 @@ impl Recording {
         frames.iter().find(is_there).or(frames.first()).copied()
     }
 
-    /// The stack at a failure, the failing call first. Returns are not recorded: behind the last statement of a function, a check
-    /// in a caller fails rather than that statement. Which one, the place of the panic shows, or else whether it checks anything.
+    /// The stack at a failure, the failing call first, without what [`returned_at_panic`].
     pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
         let mut frames = self.stack_at(step);
-        let site = |frame: &StackFrame| self.site(frame.site?);
-        let may_have_ended =
-            |frame: &StackFrame| site(frame).is_some_and(|site| site.may_end && !site.checks);
-        let ended = frames.iter().take_while(|frame| may_have_ended(frame)).count();
-        let named = self.panic_place(step).and_then(|place| {
-            frames.iter().position(|frame| site(frame).is_some_and(|site| self.has_place(site, place)))
-        });
-        let checks = || frames.get(ended).and_then(site).is_some_and(|site| site.checks);
-        let behind = named.filter(|named| *named <= ended).or_else(|| checks().then_some(ended));
-        frames.drain(..behind.unwrap_or(0));
+        let place = self.panic_place(step);
+        let at_panic = |frame: &StackFrame| {
+            let site = frame.site.and_then(|site| self.site(site));
+            site.map_or_else(FrameAtPanic::default, |site| FrameAtPanic {
+                may_have_ended: site.may_end && !site.checks,
+                checks: site.checks,
+                is_named: place.is_some_and(|place| self.has_place(site, place)),
+            })
+        };
+        let at_panic: Vec<FrameAtPanic> = frames.iter().map(at_panic).collect();
+        frames.drain(..returned_at_panic(&at_panic));
         frames
     }
 

@@ -11,7 +11,7 @@ use super::places::Places;
 use crate::calls::{CallStack, Handler, Structure, ThreadEntry};
 use crate::context::Context;
 use crate::events::Merged;
-use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What};
+use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What, panic_text};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
 use crate::recording::{
@@ -203,8 +203,11 @@ impl<'o> RecordingBuilder<'o> {
                 let kind = EventKind::Repetition { statements: again.statements as u64, times: again.times };
                 (kind, "repetition".to_owned(), text, Vec::new())
             }
-            What::Panic(..) => {
-                (EventKind::Panic, "panic".to_owned(), "the thread panicked here".to_owned(), Vec::new())
+            What::Panic(_, place) => {
+                let stack = self.lanes.of(recording, ring, item.interrupt).stack.as_ref();
+                let newest = stack.and_then(CallStack::newest_place);
+                let text = format!("the thread {}", panic_text(place, newest, map.1));
+                (EventKind::Panic, "panic".to_owned(), text, Vec::new())
             }
             What::Signal(signal, _) => {
                 let text = format!("signal {signal} arrived here");

@@ -7,8 +7,8 @@ use std::io;
 use qs_core::record::value::RecordedValue;
 
 use super::answer_rows::{
-    Sources, answered_rows, reentry_texts, write_after, write_caught, write_end, write_reentries, write_rows,
-    write_unwound_from,
+    Sources, answered_panic, answered_rows, reentry_texts, write_after, write_caught, write_end,
+    write_reentries, write_rows, write_unwound_from,
 };
 use super::answer_sources::RingSources;
 use super::lock_waits::LockWaits;
@@ -16,7 +16,8 @@ use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
 use crate::options::{ListingRoom, Options};
 use xhist_history::answer::{
-    Code, Ending, ListedStatement, Replay, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
+    Code, Ending, ListedStatement, PanicRows, PlaceOfPanic, Replay, Row, RowKind, Tail, ThreadEnd, Wanted,
+    add_holes,
 };
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
@@ -292,16 +293,21 @@ impl<'o> AnswerReport<'o> {
         if let Some(first) = tail.unwound_from((code, names), ending) {
             write_unwound_from(first, code, context.out)?;
         }
-        listed.extend(self.write_rows(ready, before, draft, context)?);
-        write_end(ending, before.formatted, tail.after(ending), context.out)?;
+        let (lines, place) = self.write_rows(ready, before, draft, context)?;
+        listed.extend(lines);
+        if let Some(answered) = &self.options.answered {
+            answered.panicked(answered_panic(place, code));
+        }
+        let texts = (before.formatted, tail.after(ending));
+        write_end((ending, place), code, texts, context.out)?;
         if let Some(behind) = behind {
             write_after(after, context.out)?;
-            listed.extend(self.write_rows(ready, behind, draft, context)?);
+            listed.extend(self.write_rows(ready, behind, draft, context)?.0);
         }
         self.log.write(ring, &log, context.out)
     }
 
-    /// Writes the lines of a part of a thread, and returns those of the sources that they have.
+    /// Writes the lines of a part of a thread. Returns those of the sources that they have, and where it panicked.
     fn write_rows(
         &mut self,
         ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<
@@ -310,7 +316,7 @@ impl<'o> AnswerReport<'o> {
         part: &Replay<'_>,
         draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<Vec<ListedLine>> {
+    ) -> io::Result<(Vec<ListedLine>, PlaceOfPanic)> {
         let (map, names) = context.maps.of(ring);
         let mut sources = RingSources::new(&mut self.text, (map, names));
         let hash = ring.map_hash;
@@ -320,18 +326,18 @@ impl<'o> AnswerReport<'o> {
         let panic = tail.panic(ending).filter(|_| std::ptr::eq(part, before));
         let mut draw = |wanted: Wanted<'_>| {
             let mut rows = part.rows(wanted);
-            let added = panic.map_or(0, |panic| {
+            let PanicRows { added, place } = panic.map_or_else(PanicRows::default, |panic| {
                 let mut text_of = |file, line| sources.line(file, line).map(str::to_owned);
                 add_holes(&mut rows, (code, names), (panic, frames), &mut text_of)
             });
             let added = added + add_lines(&mut rows, code, &mut sources);
-            (rows, added)
+            (rows, added, place)
         };
-        let (mut rows, added) = draw(wanted);
+        let (mut rows, added, mut place) = draw(wanted);
         if added > 0 && rows.len() > wanted.lines {
             // Those frames take the place of what is less certain.
             wanted.lines = wanted.lines.saturating_sub(added);
-            (rows, _) = draw(wanted);
+            (rows, _, place) = draw(wanted);
         }
         let mut listed = Vec::new();
         for is_first in [true, false] {
@@ -360,7 +366,7 @@ impl<'o> AnswerReport<'o> {
         if let Some(answered) = &self.options.answered {
             answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }
-        Ok(listed)
+        Ok((listed, place))
     }
 
     /// Names the suspects that have no line in the listing, by file.

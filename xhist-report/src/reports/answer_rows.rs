@@ -7,8 +7,8 @@ use anstyle::{AnsiColor, Style};
 use qs_core::listing::Thousands;
 
 use crate::format::Links;
-use crate::format::entries::AnsweredRow;
-use xhist_history::answer::{Code, Ending, Hole, ListedStatement, Row, RowKind, ThreadEnd};
+use crate::format::entries::{AnsweredPanic, AnsweredRow};
+use xhist_history::answer::{Code, Ending, Hole, ListedStatement, PlaceOfPanic, Row, RowKind, ThreadEnd};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
 
@@ -110,6 +110,16 @@ pub fn answered_rows(
     rows.iter().map(&mut answered).collect()
 }
 
+/// Where a thread panicked, as data.
+pub fn answered_panic(place: PlaceOfPanic, code: &Code) -> Option<AnsweredPanic> {
+    let ((file, line), below) = match place {
+        PlaceOfPanic::LastRow => return None,
+        PlaceOfPanic::Above(at) => (at, "returned"),
+        PlaceOfPanic::Named(at) => (at, "unknown"),
+    };
+    Some(AnsweredPanic { file: code.path_of(file).to_owned(), line, below })
+}
+
 /// The sentences above the lines.
 pub fn reentry_texts(reentries: &[Reentry], code: &Code) -> Vec<String> {
     reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
@@ -136,14 +146,30 @@ pub fn write_unwound_from(first: ListedStatement, code: &Code, out: &mut dyn Wri
 }
 
 /// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
-pub fn write_end(ending: &Ending, formatted: u64, after: u64, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_end(
+    (ending, place): (&Ending, PlaceOfPanic),
+    code: &Code,
+    (formatted, after): (u64, u64),
+    out: &mut dyn Write,
+) -> io::Result<()> {
     if formatted > 0 {
         let formatted = plural(formatted);
         writeln!(out, "  {DIM}... {formatted} formatted the message; --all prints them{DIM:#}")?;
     }
     match ending.end {
         ThreadEnd::Here => return Ok(()),
-        ThreadEnd::Panic => writeln!(out, "  {ALARM}-- the thread panicked here --{ALARM:#}")?,
+        ThreadEnd::Panic => {
+            let place = match place {
+                PlaceOfPanic::LastRow => " here".to_owned(),
+                PlaceOfPanic::Above((file, line)) => {
+                    format!(" at {}:{line}: the calls below that line had returned", code.path_of(file))
+                }
+                PlaceOfPanic::Named((file, line)) => {
+                    format!("; its message names {}:{line}", code.path_of(file))
+                }
+            };
+            writeln!(out, "  {ALARM}-- the thread panicked{place} --{ALARM:#}")?;
+        }
         ThreadEnd::Signal(signal) => writeln!(out, "  {ALARM}-- signal {signal} arrived here --{ALARM:#}")?,
     }
     let what = match (ending.end, ending.since) {

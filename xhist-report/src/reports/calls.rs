@@ -14,7 +14,9 @@ use xhist_history::calls::{
 };
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
-use xhist_history::model::{Item, Names, Opening, Ring, What};
+use xhist_history::model::{
+    CodePlace, FrameAtPanic, Item, Names, Opening, Ring, What, comes_from, panic_text, returned_at_panic,
+};
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection::SelectedPlaces;
 use xhist_history::values::ValueReader;
@@ -51,9 +53,18 @@ struct Thread {
     ring: Ring,
     map: usize,
     /// By the number of the interrupt.
-    stacks: BTreeMap<u16, (CallStack, CallTree, KeptCalls)>,
+    lanes: BTreeMap<u16, LaneCalls>,
     /// The interrupt whose tree was written last.
     heading: Option<u16>,
+}
+
+/// The calls of a thread, or of an interrupt of it.
+struct LaneCalls {
+    stack: CallStack,
+    tree: CallTree,
+    kept: KeptCalls,
+    /// The places that the messages of its panics name.
+    panics: Vec<Option<CodePlace>>,
 }
 
 /// Which calls are shown, by `--only` and `--not`. The callees of a call that is not shown move up to its caller.
@@ -113,10 +124,13 @@ impl<'o> Calls<'o> {
         // Interrupts have stacks of their own.
         let interrupt = item.map_or(0, |item| item.interrupt);
         let handler = item.map_or(Handler::default(), Handler::of_signals);
-        let (stack, tree, kept) = thread
-            .stacks
-            .entry(interrupt)
-            .or_insert_with(|| (CallStack::new(structure), CallTree::default(), KeptCalls::default()));
+        let LaneCalls { stack, tree, kept, panics } =
+            thread.lanes.entry(interrupt).or_insert_with(|| LaneCalls {
+                stack: CallStack::new(structure),
+                tree: CallTree::default(),
+                kept: KeptCalls::default(),
+                panics: Vec::new(),
+            });
         let mut rows = RowWriter {
             format: &mut *self.format,
             ring,
@@ -148,7 +162,10 @@ impl<'o> Calls<'o> {
                     tree.note(NoteKind::Gap, event.gap.to_string(), &mut take)?
                 }
                 ThreadEntry::Panic => {
-                    tree.note(NoteKind::Panic, "panicked here".to_owned(), &mut take)?;
+                    let Some(Item { what: What::Panic(_, place), .. }) = item else { continue };
+                    panics.push(place.at.clone());
+                    let text = panic_text(place, stack.newest_place(), names);
+                    tree.note(NoteKind::Panic, text, &mut take)?;
                 }
                 ThreadEntry::Signal(signal) => {
                     tree.note(NoteKind::Signal, format!("signal {signal}"), &mut take)?;
@@ -201,15 +218,14 @@ impl<'o> Calls<'o> {
                 "{ring} holds entries only (--detail function), so the end of a call is not known"
             ));
         }
-        let (ring, stacks) = (ring.clone(), BTreeMap::new());
-        self.thread = Some(Thread { ring, map, stacks, heading: None });
+        self.thread = Some(Thread { ring: ring.clone(), map, lanes: BTreeMap::new(), heading: None });
     }
 
     fn end_thread(&mut self, context: &mut Context<'_, '_>) -> io::Result<()> {
-        let Some(Thread { ring, map, stacks, mut heading }) = self.thread.take() else { return Ok(()) };
+        let Some(Thread { ring, map, lanes, mut heading }) = self.thread.take() else { return Ok(()) };
         let Some(structure) = self.structures.get(&map) else { return Ok(()) };
         let (_, names) = context.maps.of(&ring);
-        for (interrupt, (stack, mut tree, mut kept)) in stacks {
+        for (interrupt, LaneCalls { stack, mut tree, mut kept, panics }) in lanes {
             let has_ended = matches!(ring.status, "ended" | "exited");
             let open = stack.open(has_ended);
             let exit = (open.is_empty() && stack.depth() > 0).then_some(Exit::Returned);
@@ -227,6 +243,8 @@ impl<'o> Calls<'o> {
             tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
             let at = if stack.open_panics().is_empty() { "end" } else { "panic" };
             let depth = open.len() + stack.folded_below(open.len()) as usize;
+            let place = stack.ending_panic().and_then(|panic| panics.get(panic.number)?.as_ref());
+            let first_returned = open.len() - returned(&open, place, structure, names);
             let mut frames: Vec<OpenFrame> = Vec::new();
             let mut is_shown =
                 |activation: &Activation| self.choice.takes((map, names), structure, activation.statement);
@@ -235,8 +253,10 @@ impl<'o> Calls<'o> {
                     continue;
                 }
                 if open.len() <= 2 * MAX_OPEN || index < MAX_OPEN || index >= open.len() - MAX_OPEN {
-                    let index = index + stack.folded_below(index) as usize;
-                    frames.push(open_frame(structure, names, activation, index, false));
+                    let depth = index + stack.folded_below(index) as usize;
+                    let mut frame = open_frame(structure, names, activation, depth, false);
+                    frame.is_uncertain |= index >= first_returned;
+                    frames.push(frame);
                 }
             }
             let parked = stack.parked().filter(|parked| is_shown(parked)).take(MAX_OPEN);
@@ -247,6 +267,20 @@ impl<'o> Calls<'o> {
         }
         Ok(())
     }
+}
+
+/// How many of the innermost calls may have returned at a panic whose message names this place.
+fn returned(open: &[&Activation], place: Option<&CodePlace>, structure: &Structure, names: &Names) -> usize {
+    let Some(place) = place else { return 0 };
+    let at_panic = |activation: &&Activation| {
+        let (statement, checks) = (activation.statement, structure.checks(activation.statement));
+        FrameAtPanic {
+            may_have_ended: structure.may_end(statement) && !checks,
+            checks,
+            is_named: comes_from(place, structure.place(statement), names),
+        }
+    };
+    returned_at_panic(&open.iter().rev().map(at_panic).collect::<Vec<_>>())
 }
 
 /// An activation as a user reads it.

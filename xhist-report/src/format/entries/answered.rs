@@ -16,6 +16,9 @@ pub struct AnsweredThread {
     /// The signal that arrived.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signal: Option<u64>,
+    /// Where it panicked, if that is not the last of its rows.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub panic: Option<AnsweredPanic>,
     /// Statements that ran behind its end: destructors, hooks, handlers.
     pub after: u64,
     /// Functions that a handler or a callback entered again, a sentence each.
@@ -26,6 +29,17 @@ pub struct AnsweredThread {
     pub log: Vec<AnsweredLogLine>,
     /// Its last statements, the newest last.
     pub rows: Vec<AnsweredRow>,
+}
+
+/// The line that a panic's message names, above other rows.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct AnsweredPanic {
+    /// The file, as listings name it.
+    pub file: String,
+    /// The line in it, from 1.
+    pub line: u32,
+    /// What the calls below that line had done: `returned` or `unknown`.
+    pub below: &'static str,
 }
 
 /// A line of an answer.
@@ -86,6 +100,15 @@ impl SharedAnswer {
     /// A thread begins; its lines follow.
     pub fn begin(&self, thread: AnsweredThread) {
         self.lock(|threads| threads.push(thread));
+    }
+
+    /// Where the thread that began last panicked.
+    pub fn panicked(&self, panic: Option<AnsweredPanic>) {
+        self.lock(|threads| {
+            if let Some(thread) = threads.last_mut() {
+                thread.panic = panic;
+            }
+        });
     }
 
     /// Lines of the thread that began last.

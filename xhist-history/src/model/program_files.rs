@@ -1,11 +1,11 @@
-//! Which statement a panic came from, and which statements its frames are at: by the lines that the compiler named.
+//! The files of a program by the paths that the compiler names: where a panic was, and which statements its frames are at.
 
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
 use qs_core::record::Statement;
 
-use crate::model::{CodePlace, Names, Span};
+use super::{CodePlace, Names, PanicPlace, Span};
 
 /// A recorded or a known statement around a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -19,10 +19,20 @@ pub struct FrameStatement {
 }
 
 /// Whether a panic came from the statement with this place.
-pub(super) fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -> bool {
+pub fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -> bool {
     // A statement that the map does not know has no last line.
     let lines = span.line..=span.end_line.max(span.line);
     names.path(file).is_some_and(|path| place.is_in(path, &lines))
+}
+
+/// `panicked here`; or the line that the message names, if the newest statement of the thread is not there.
+pub fn panic_text(panic: &PanicPlace, newest: Option<(u16, Span)>, names: &Names) -> String {
+    let at = panic.at.as_ref().zip(newest).filter(|(at, newest)| !comes_from(at, *newest, names));
+    let named = at.and_then(|(at, _)| {
+        let path = names.shown_path(ProgramFiles::of(names).file(&at.path)?)?;
+        Some(format!("panicked; its message names {path}:{}", at.line))
+    });
+    named.unwrap_or_else(|| "panicked here".to_owned())
 }
 
 /// The files of a program, by the paths that a compiler may name them by.
@@ -57,11 +67,11 @@ impl<'n> ProgramFiles<'n> {
     }
 
     /// The file with this path.
-    pub(super) fn file(&self, path: &str) -> Option<u16> {
+    pub(crate) fn file(&self, path: &str) -> Option<u16> {
         self.by_path.get(&plain(self.root, path)).copied()
     }
 
-    pub(super) fn statement_in(&self, file: u16, line: u32) -> Option<FrameStatement> {
+    pub(crate) fn statement_in(&self, file: u16, line: u32) -> Option<FrameStatement> {
         let statements = self.names.described(file).zip(self.names.statements(file));
         let around = statements.filter(|(_, span)| span.has_line(line));
         let (statement, span) = around.max_by_key(|(_, span)| span.line)?;
@@ -69,7 +79,7 @@ impl<'n> ProgramFiles<'n> {
     }
 
     /// The path as a listing names it, of a file of the program's packages that the map does not have.
-    pub(super) fn unknown_own(&self, path: &str) -> Option<String> {
+    pub(crate) fn unknown_own(&self, path: &str) -> Option<String> {
         let path = plain(self.root, path);
         let is_own = tree(&path).is_some_and(|tree| self.trees.binary_search(&tree).is_ok());
         is_own.then(|| path.strip_prefix(self.root).unwrap_or(&path).to_string_lossy().into_owned())
