@@ -141,7 +141,7 @@ impl Recorded {
         if let Some(directory) = &record.directory {
             std::env::set_current_dir(directory).map_err(Error::file("enter", directory))?;
         }
-        command.program_args = ["--", "--exact", &test.name].map(OsString::from).to_vec();
+        command.program_args = ["--", &test.name, "--exact"].map(OsString::from).to_vec();
         command.is_again = true;
         Ok(Recorded { run, test, command })
     }

@@ -8,6 +8,7 @@ mod cost_risc_v;
 mod defmt;
 mod detail;
 mod embedded_test;
+mod executors;
 mod kinds;
 mod rtic;
 mod runner;
@@ -65,6 +66,8 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("an_embassy_task_that_keeps_another_from_running_is_seen", REGISTRY, executors::starves),
+    Case::needing("a_lost_wake_up_between_two_executors_shows_who_waits", REGISTRY, executors::lost_wake_up),
     Case::needing("lines_of_defmt_are_in_the_history_of_untouched_firmware", REGISTRY, defmt::lines),
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
