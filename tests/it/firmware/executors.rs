@@ -34,7 +34,8 @@ fn assert_tasks(project: &Project, tasks: &Done, expected: [(&str, &str, &str); 
 /// The task of the high priority yields again and again to the one of the low priority, which never runs.
 pub(super) fn starves() {
     let project = Project::of(SAMPLE);
-    let last = ["                yield_now().await;", "HIGH.on_interrupt()", "CALIBRATED.load(Relaxed) < STEPS {"];
+    let last =
+        ["                yield_now().await;", "HIGH.on_interrupt()", "CALIBRATED.load(Relaxed) < STEPS {"];
     let tasks = stopped(&project, "", &last);
     // The low one is at no `.await`: it was interrupted.
     let lines = tasks.stdout.lines().filter(|line| line.starts_with("task ")).collect::<Vec<_>>();

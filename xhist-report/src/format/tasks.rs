@@ -101,9 +101,8 @@ fn groups(tasks: &[LiveTask]) -> Vec<Vec<&LiveTask>> {
     };
     for task in tasks.iter().filter(|task| task.is_leaf) {
         let is_same = |group: &&mut Vec<&LiveTask>| {
-            let is_like = |first: &&LiveTask| {
-                (first.parked, &first.interrupt) == (task.parked, &task.interrupt)
-            };
+            let is_like =
+                |first: &&LiveTask| (first.parked, &first.interrupt) == (task.parked, &task.interrupt);
             group.first().is_some_and(|first| is_like(first) && places(first) == places(task))
         };
         match groups.iter_mut().find(is_same) {
