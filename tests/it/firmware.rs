@@ -71,6 +71,11 @@ pub const CASES: &[Case] = &[
     Case::needing("an_embassy_task_that_keeps_another_from_running_is_seen", REGISTRY, executors::starves),
     Case::needing("a_lost_wake_up_between_two_executors_shows_who_waits", REGISTRY, executors::lost_wake_up),
     Case::needing("lines_of_defmt_are_in_the_history_of_untouched_firmware", REGISTRY, defmt::lines),
+    Case::needing(
+        "on_risc_v_lines_of_defmt_are_in_it_too",
+        &[Need::FirmwareRiscV, Need::Registry],
+        defmt::on_risc_v,
+    ),
     Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", REGISTRY, log::lines),
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),

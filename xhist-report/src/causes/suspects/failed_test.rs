@@ -38,7 +38,7 @@ pub fn failed_test(directory: &Path, name: Option<&str>) -> Result<FailedTest, S
 /// Finds the firmware that failed in a run, or was stopped.
 ///
 /// # Errors
-/// Why there is none, as a sentence.
+/// Why no firmware is found, as a sentence.
 pub fn failed_firmware(directory: &Path) -> Result<FailedTest, String> {
     found(directory, |clusters| {
         let firmware = clusters.iter().find_map(|findings| {
