@@ -26,11 +26,14 @@ pub(crate) fn run(again: &Again) -> Result<ExitCode, Error> {
     }
 }
 
-/// A recorded run of tests, and the command that repeats one of them.
+/// A recorded run of tests or of firmware, and the command that repeats one of them.
 struct Recorded {
     /// Its directory.
     run: PathBuf,
+    /// The test, or the firmware.
     test: FailedTest,
+    /// Firmware that a signal stopped.
+    was_stopped: bool,
     command: Command,
 }
 
@@ -45,17 +48,27 @@ fn why(test: &RecordedTest) -> Result<ExitCode, Error> {
     let mut recorded = Recorded::find(test)?;
     let what = count(recorded.test.functions.len(), "function");
     eprintln!("xhist: running {} again, with the values of {what}", recorded.test.name);
+    if recorded.was_stopped {
+        eprintln!("xhist: it was stopped, so stop it again when it hangs, with Ctrl-C");
+    }
     let settings = &mut recorded.command.own.settings;
     settings.values.extend(recorded.test.functions.iter().cloned());
     settings.value_targets = true;
     let first = recorded.again()?;
-    let is_same =
-        |ended: &Repeated| ended.failed.as_ref().is_some_and(|failed| failed.at == recorded.test.at);
+    let is_same = |ended: &Repeated| {
+        ended.failed.as_ref().is_some_and(|failed| failed_as_before(failed, &recorded.test))
+    };
+    let at = recorded.test.at.as_deref().unwrap_or("a place that is not recorded");
     if is_same(&first) {
+        if let Some(Repeated {
+            failed: Some(FailedTest { at: Some(now), within: Some(within), .. }), ..
+        }) = Some(&first).filter(|first| !first.is_at(&recorded.test.at))
+        {
+            eprintln!("xhist: it was at {at} at its end, and now at {now}; both within {within}");
+        }
         again::print_answer(&first.run, &recorded.run, &recorded.test.name);
         return Ok(ExitCode::SUCCESS);
     }
-    let at = recorded.test.at.as_deref().unwrap_or("a place that is not recorded");
     eprintln!("xhist: it failed at {at}, and now it {}", first.shown());
     for _ in 1..TRIES {
         let other = recorded.again()?;
@@ -122,28 +135,41 @@ impl Recorded {
         let record =
             RunRecord::read(&run).map_err(|error| usage(format!("{}: {error}", shown_path(&run))))?;
         let words: Vec<OsString> = record.words.iter().map(OsString::from).collect();
-        let typed = || format!("cargo xhist {}", record.words.join(" "));
-        let mut command = match Command::parse(&words) {
-            Ok(Parsed::Command(command)) if matches!(command.verb, Verb::Test | Verb::Nextest) => *command,
+        let (mut command, test) = match Command::parse(&words) {
+            Ok(Parsed::Command(command)) if matches!(command.verb, Verb::Test | Verb::Nextest) => {
+                let test = again::failed_test(&run, test.as_deref()).map_err(usage)?;
+                let mut command = *command;
+                command.program_args = ["--", &test.name, "--exact"].map(OsString::from).to_vec();
+                (command, test)
+            }
+            Ok(Parsed::Command(command)) if command.verb == Verb::Run => {
+                let firmware = again::failed_firmware(&run).map_err(|why| {
+                    usage(format!(
+                        "{why}, and no test ran; values of a program: {}",
+                        with_values(&record.words)
+                    ))
+                })?;
+                (*command, firmware)
+            }
             _ if words.is_empty() => {
                 return Err(usage(
                     "that run does not say how it was started; run the tests again".to_owned(),
                 ));
             }
             _ => {
-                let why =
-                    format!("`{}` ran no tests; values of a program: cargo xhist run --values '**'", typed());
-                return Err(usage(why));
+                let typed = record.words.join(" ");
+                return Err(usage(format!("`cargo xhist {typed}` ran no tests")));
             }
         };
-        let test = again::failed_test(&run, test.as_deref()).map_err(usage)?;
         // The test is named as the harness names it, and the command was typed in this directory.
         if let Some(directory) = &record.directory {
             std::env::set_current_dir(directory).map_err(Error::file("enter", directory))?;
         }
-        command.program_args = ["--", "--exact", &test.name].map(OsString::from).to_vec();
         command.is_again = true;
-        Ok(Recorded { run, test, command })
+        let mut crashes = record.crashes.iter();
+        let was_stopped =
+            command.verb == Verb::Run && crashes.any(|crash| crash.how.starts_with("was stopped"));
+        Ok(Recorded { run, test, was_stopped, command })
     }
 
     /// Runs the test.
@@ -154,7 +180,11 @@ impl Recorded {
             let why = format!("nothing ran; this shows what cargo says: cargo xhist {}", words.join(" "));
             Error::from(UsageError::Again(why))
         })?;
-        let failed = again::failed_test(&run, Some(&self.test.name)).ok();
+        let failed = match self.command.verb {
+            Verb::Run => again::failed_firmware(&run),
+            _ => again::failed_test(&run, Some(&self.test.name)),
+        };
+        let failed = failed.ok();
         Ok(Repeated { run, failed })
     }
 
@@ -164,6 +194,21 @@ impl Recorded {
         let (good, bad) = if one.failed.is_some() { (other, one) } else { (one, other) };
         again::print_parting(&good.history(self), &bad.history(self)).into()
     }
+}
+
+/// Whether a test failed as before: at the same place, or in the same loop if it was stopped there.
+fn failed_as_before(failed: &FailedTest, recorded: &FailedTest) -> bool {
+    failed.at == recorded.at || failed.within.is_some() && failed.within == recorded.within
+}
+
+/// The command with these words, and with all values.
+fn with_values(words: &[String]) -> String {
+    let behind = words.iter().position(|word| !word.starts_with('-')).map_or(0, |at| at + 1);
+    let (front, back) = words.split_at(behind);
+    let all = ["--values".to_owned(), "**".to_owned()];
+    let words = ["cargo".to_owned(), "xhist".to_owned()].into_iter().chain(front.iter().cloned()).chain(all);
+    let words: Vec<OsString> = words.chain(back.iter().cloned()).map(OsString::from).collect();
+    words.into_iter().map(quoted).collect::<Vec<_>>().join(" ")
 }
 
 impl Repeated {
@@ -177,7 +222,15 @@ impl Repeated {
 
     /// Whether both passed, or both failed at the same place.
     fn is_like(&self, other: &Repeated) -> bool {
-        self.failed.as_ref().map(|failed| &failed.at) == other.failed.as_ref().map(|failed| &failed.at)
+        match &other.failed {
+            Some(failed) => self.is_at(&failed.at),
+            None => self.failed.is_none(),
+        }
+    }
+
+    /// Whether it failed at this place.
+    fn is_at(&self, at: &Option<String>) -> bool {
+        self.failed.as_ref().is_some_and(|failed| failed.at == *at)
     }
 
     fn shown(&self) -> String {

@@ -107,14 +107,15 @@ fn call_cargo(
     let run = if command.runs() { Some(set_up_run(&mut cargo, command, home, prepared)?) } else { None };
     // These come last: cargo reads no options behind the program's arguments.
     cargo.args(&command.program_args);
-    if run.is_none() && prepared.waits {
+    if run.is_none() && prepared.waits && !bare_recorder::is_only_bare(command) {
         eprintln!("{}", trigger::NOTE_WAIT);
     }
     let reads_results = run.is_some() && command.verb == Verb::Test;
     let run = run.map(post_run::Run::start);
     let directory = run.as_ref().map(post_run::Running::directory);
     let relay = if reads_results { Relay::of(&mut cargo, command.is_again) } else { None };
-    if command.is_again && relay.is_none() {
+    // What firmware prints says when to end it.
+    if command.is_again && relay.is_none() && command.verb != Verb::Run {
         cargo.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
     }
     let caught = Caught::start();

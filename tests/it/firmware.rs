@@ -8,7 +8,9 @@ mod cost_risc_v;
 mod defmt;
 mod detail;
 mod embedded_test;
+mod executors;
 mod kinds;
+mod log;
 mod rtic;
 mod runner;
 mod trigger;
@@ -54,6 +56,7 @@ pub const CASES: &[Case] = &[
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
     Case::needing("the_recorder_beside_defmt_over_rtt", REGISTRY, cost_defmt::beside),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
+    Case::needing("untouched_firmware_waits_for_its_start", NEEDS, runner::starts),
     Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
     Case::needing(
         "untouched_firmware_with_a_hard_fault_is_explained_after_a_time_out",
@@ -65,7 +68,15 @@ pub const CASES: &[Case] = &[
     Case::needing("an_untouched_rtic_task_that_panics_shows_what_interrupted_it", REGISTRY, rtic::panics),
     Case::needing("a_lost_wake_up_of_rtic_shows_who_waits", REGISTRY, rtic::lost_wake_up),
     Case::needing("rtic_that_ends_well_has_no_answer", REGISTRY, rtic::ends_well),
+    Case::needing("an_embassy_task_that_keeps_another_from_running_is_seen", REGISTRY, executors::starves),
+    Case::needing("a_lost_wake_up_between_two_executors_shows_who_waits", REGISTRY, executors::lost_wake_up),
     Case::needing("lines_of_defmt_are_in_the_history_of_untouched_firmware", REGISTRY, defmt::lines),
+    Case::needing(
+        "on_risc_v_lines_of_defmt_are_in_it_too",
+        &[Need::FirmwareRiscV, Need::Registry],
+        defmt::on_risc_v,
+    ),
+    Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", REGISTRY, log::lines),
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),

@@ -123,6 +123,13 @@ fn errors() {
         "its tests",
     );
     again(&tree, "diff --rerun 1").expect(1);
+    // A program of an operating system is not started again.
+    tree.write("src/main.rs", "fn main() {\n    panic!();\n}\n");
+    again(&tree, "run -q -- a b").expect(101);
+    let done = again(&tree, "why").expect(1);
+    let typed = "in that run no firmware failed, and no test ran; values of a program: cargo xhist run --values '**' -q -- a b\n";
+    done.check(done.stderr.contains(typed), "what to type");
+    again(&tree, "test --lib").expect(101);
     again(&tree, "why --run nowhere").expect(1);
     // What does not compile any more.
     tree.replace("src/lib.rs", "let count = text.len();", "let count = text.len()");

@@ -84,12 +84,16 @@ pub fn has_compiler(target: &str) -> bool {
 
 /// A cargo command that compiles for this target in release mode, with more flags for the compiler.
 pub fn cargo_for_target(target: &str, flags: &str, directory: &Path, command: &str) -> Run {
-    let command = format!("{command} --release --target {target}");
+    plain_cargo(target, flags, directory, &format!("{command} --release --target {target}"))
+}
+
+/// A cargo command that finds what compiles for this target.
+fn plain_cargo(target: &str, flags: &str, directory: &Path, command: &str) -> Run {
     let Some(Compiler::Debian) = compiler(target) else {
-        return other_cargo("cargo", directory).args(&command);
+        return other_cargo("cargo", directory).args(command);
     };
     let flags = format!("--sysroot={} {flags}", sysroot(target).display());
-    let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).env("RUSTC", "/usr/bin/rustc");
+    let cargo = other_cargo("/usr/bin/cargo", directory).args(command).env("RUSTC", "/usr/bin/rustc");
     cargo.env(&variable(target, "RUSTFLAGS"), flags)
 }
 
@@ -140,8 +144,17 @@ fn sysroot(target: &str) -> PathBuf {
 impl Board {
     /// A cargo command that compiles for this board in release mode.
     pub fn cargo(&self, directory: &Path, command: &str) -> Run {
-        let (linker, flags) = self.linker;
-        let cargo = cargo_for_target(self.target, flags, directory, command);
+        self.with_linker(cargo_for_target(self.target, self.linker.1, directory, command))
+    }
+
+    /// `cargo xhist why` of what was built by [`Board::cargo`].
+    pub fn why(&self, directory: &Path, test: &str) -> Run {
+        let command = format!("xhist why {test}");
+        self.with_linker(plain_cargo(self.target, self.linker.1, directory, &command))
+    }
+
+    fn with_linker(&self, cargo: Run) -> Run {
+        let (linker, _) = self.linker;
         match compiler(self.target) {
             Some(Compiler::Debian) => cargo.env(&variable(self.target, "LINKER"), linker),
             _ => cargo,

@@ -19,11 +19,14 @@ const OWN: Filter = Filter::NONE
     .on(Records::Id(RECORD_BASE + 2))
     .on(Records::Id(RECORD_BASE + 3));
 
+/// Whether nothing is recorded before a trigger or the program starts it. A hosted program has a variable for it.
+pub(crate) const WAITS: bool = cfg!(all(feature = "wait", not(feature = "std")));
+
 /// The filter that checks use: it lets nothing through while a trigger has stopped the ring.
-static GLOBAL: Bits<4> = Bits::new(Filter::ALWAYS.or(OWN).0);
+static GLOBAL: Bits<4> = Bits::new(if WAITS { Filter::NONE.0 } else { Filter::ALWAYS.or(OWN).0 });
 /// The filter that the program or a host has set.
 static WANTED: Bits<4> = Bits::new(Filter::ALWAYS.or(OWN).0);
-static FROZEN: AtomicBool = AtomicBool::new(false);
+static FROZEN: AtomicBool = AtomicBool::new(WAITS);
 static LOCAL: Bits<4> = Bits::new(Filter::EVERY_OBJECT.0);
 
 /// Whether both filters let through a record with this id about this object.

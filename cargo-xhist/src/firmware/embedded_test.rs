@@ -1,7 +1,6 @@
 //! The tests of a program with `embedded-test` (0.7), whose harness is the runner: it starts the target again for each test.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use object::{Object, ObjectSection, ObjectSymbol};
 
@@ -15,10 +14,9 @@ const RUN: &str = "arg=run_addr,arg=";
 pub(super) struct Tests(BTreeMap<u64, String>);
 
 impl Tests {
-    /// `None`: it is no such program.
-    pub(super) fn of(elf: &Path) -> Option<Tests> {
-        let elf = std::fs::read(elf).ok()?;
-        let elf = object::File::parse(&*elf).ok()?;
+    /// Of the program with these bytes. `None`: it is no such program.
+    pub(super) fn of(bytes: &[u8]) -> Option<Tests> {
+        let elf = object::File::parse(bytes).ok()?;
         let section = elf.section_by_name(SECTION)?;
         let inside = elf.symbols().filter(|symbol| symbol.section_index() == Some(section.index()));
         Some(Tests(
@@ -69,6 +67,7 @@ mod tests {
         for other in ["enable=on", "enable=on,arg=run_addr,arg=1026", "arg=run_addr,arg=x"] {
             assert_eq!(named(other), None, "{other}");
         }
-        assert_eq!(Tests::of(&std::env::current_exe().expect("this program")), None);
+        let program = std::env::current_exe().and_then(std::fs::read).expect("this program");
+        assert_eq!(Tests::of(&program), None);
     }
 }

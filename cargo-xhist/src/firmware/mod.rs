@@ -19,6 +19,7 @@ use std::time::{Duration, Instant};
 use qs_core::ring::{self, Item, Reader};
 use serde::{Deserialize, Serialize};
 use xhist_history::typed;
+use xhist_report::cli::how_to_dump::bytes_of;
 
 use self::embedded_test::Tests;
 use self::kinds::kind::{ReadCommand, Reading, RunnerKind};
@@ -118,7 +119,12 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     };
     typed::use_cargo(&COMMANDS);
     let elf = Path::new(&call.firmware[0]);
-    let (kind, tests) = (kinds::kind_of(&call.runner), Tests::of(elf));
+    let kind = kinds::kind_of(&call.runner);
+    // A program with its debug information is large.
+    let (tests, place) = match bytes_of(elf) {
+        Ok(bytes) => (Tests::of(&bytes), RingPlace::of(elf, &bytes).map_err(|problem| problem.to_string())),
+        Err(error) => (None, Err(error.to_string())),
+    };
     let program = call.runner[0].display();
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
     system::leave_quit();
@@ -136,7 +142,6 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             return ExitCode::from(101);
         }
     };
-    let place = RingPlace::of(elf).map_err(|problem| problem.to_string());
     let (status, emulators) = match run_to_end(&mut child, &caught, kind, place.as_ref().ok()) {
         Ok(ended) => ended,
         Err(error) => {

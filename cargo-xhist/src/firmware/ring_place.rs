@@ -35,8 +35,9 @@ impl fmt::Display for RingProblem {
 }
 
 impl RingPlace {
-    pub(super) fn of(elf: &Path) -> Result<RingPlace, RingProblem> {
-        match ring_of(elf).map_err(RingProblem::Elf)? {
+    /// In the program with these bytes.
+    pub(super) fn of(elf: &Path, bytes: &[u8]) -> Result<RingPlace, RingProblem> {
+        match ring_of(elf, bytes).map_err(RingProblem::Elf)? {
             Ring::Bare { start, len } => Ok(RingPlace { start, len: len as usize }),
             Ring::Hosted => Err(RingProblem::Hosted(elf.to_owned())),
         }

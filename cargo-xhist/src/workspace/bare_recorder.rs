@@ -3,6 +3,8 @@
 //! A member may name the recorder with its features. Else they are chosen from the packages that cargo resolves for the target.
 
 use cargo_metadata::Metadata;
+use xhist_instrument::select::requests;
+use xhist_instrument::trigger::Request;
 
 use crate::command::Command;
 use crate::config;
@@ -24,6 +26,11 @@ const KEEP_MEMORY: [&str; 2] = ["cortex-m-rt", "riscv-rt"];
 /// Begins of the names of targets for which a statement can mask interrupts by itself.
 const MASKING: [&str; 2] = ["thumb", "riscv32"];
 
+/// The feature with which events of a program that names the recorder are recorded, as on a host.
+const TO_RING: &str = "to-ring";
+/// The feature with which nothing is recorded before a start.
+const WAIT: &str = "wait";
+
 /// Completes what is known of the recorder, if there is a target without an operating system.
 pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(), Error> {
     let targets: Vec<String> =
@@ -31,6 +38,7 @@ pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(),
     if targets.is_empty() {
         return Ok(());
     }
+    let triggers = requests(&command.own.settings, workspace.manifests())?;
     let metadata = deps::resolved(command, &targets)?;
     let packages = packages(&metadata);
     let of_sections = packages.iter().filter(|(name, _)| *name == "critical-section");
@@ -41,12 +49,24 @@ pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(),
     if let Some(Defmt::Recorded(..)) = bare.defmt {
         bare.features.insert("defmt".to_owned());
     }
-    if !bare.is_named {
+    // Firmware has no environment that could say so.
+    if triggers.iter().any(Request::starts) {
+        bare.features.insert(WAIT.to_owned());
+    }
+    if bare.is_named {
+        bare.features.insert(TO_RING.to_owned());
+    } else {
         let (features, note) = chosen(&packages, &targets);
         bare.features.extend(features.into_iter().map(String::from));
         bare.note = note;
     }
     Ok(())
+}
+
+/// Whether all that is built is for targets without an operating system.
+pub(crate) fn is_only_bare(command: &Command) -> bool {
+    let targets = config::targets(command);
+    !targets.is_empty() && targets.iter().all(|target| is_bare(target))
 }
 
 /// Whether a target has no operating system, by its name. One that a file describes has none: others are built in.

@@ -1,6 +1,8 @@
 //! Firmware that logs by `defmt`, without a line of xhist: is each line in the history, at its statement, in its own words?
 
-use xhist_tests::{Tree, line_of, report, repository};
+use std::time::Duration;
+
+use xhist_tests::{RISC_V, Tree, line_of, report, repository};
 
 use super::runner::run;
 
@@ -71,4 +73,23 @@ pub(super) fn lines() {
     let program = project.join("target/xhist/build/thumbv7m-none-eabi/release/defmt-lines");
     let named = report(elsewhere.path()).args("history dump.bin --program").arg(program).done().stdout;
     assert!(named.contains("log_info(0x06): 0.000000 defmt_lines: start"), "{named}");
+}
+
+/// A RISC-V, whose linker places the flags in another order.
+pub(super) fn on_risc_v() {
+    let fixture = repository().join("tests/fixtures/defmt-riscv");
+    let project = Tree::kept("defmt-riscv", &fixture, str::to_owned);
+    let cargo = RISC_V.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
+    let done = cargo.done().expect(1);
+    let line = |mark: &str| line_of(&project.join("src/main.rs"), &format!("// {mark}"));
+    let log = done.stderr.split("its log (newest last):\n").nth(1).expect("the log").lines();
+    let log: Vec<String> =
+        log.take(3).map(|line| line.split_whitespace().collect::<Vec<_>>().join(" ")).collect();
+    let (round, flags) = (line("round"), line("flags"));
+    let expected = [
+        format!("src/main.rs:{round} info defmt_riscv: round 0"),
+        format!("src/main.rs:{round} info defmt_riscv: round 1"),
+        format!("src/main.rs:{flags} warn defmt_riscv: READY | LATE"),
+    ];
+    assert_eq!(log, expected, "{}", done.stderr);
 }

@@ -71,6 +71,14 @@ fn assert_answers(project: &Project, done: &Done) {
     done.check(!done.stderr.contains("map not verified"), "a test names the build");
 }
 
+/// One of the tests runs again by the same runner, with values.
+#[track_caller]
+fn assert_runs_again(project: &Project, with_runner: impl Fn(Run) -> Run) {
+    let why = with_runner(CORTEX_M.why(project.path(), "forgets").limit(Duration::from_secs(500))).succeed();
+    why.check(why.stderr.contains("\nxhist: test tests::forgets_old_readings failed\n"), "the test");
+    why.check(why.stderr.contains(" reading = 4 ") && !why.stderr.contains("now it"), "its values");
+}
+
 /// The runner starts one emulator for each test.
 pub(super) fn in_qemu() {
     let project = Project::of(SAMPLE);
@@ -79,7 +87,7 @@ pub(super) fn in_qemu() {
     let directories = directory.parent().map(PathBuf::from).into_iter().chain(std::env::split_paths(&path));
     let tools = bin_directory();
     let path = std::env::join_paths([tools.to_owned()].into_iter().chain(directories)).expect("a path");
-    let done = test(&project).env("PATH", path).done().expect(1);
+    let done = test(&project).env("PATH", &path).done().expect(1);
     assert_answers(&project, &done);
     done.check(done.stdout.contains("test result: FAILED. 2 passed; 3 failed;"), "what the runner prints");
     done.check(done.stdout.contains("timed out after 5s"), "the time-out is that of the runner");
@@ -88,6 +96,7 @@ pub(super) fn in_qemu() {
     let shown = page.split("\nxhist: test tests::starts_cold").nth(1);
     let shown = shown.and_then(|rest| rest.split("whole history").next()).expect("an answer");
     done.check(done.stderr.contains(shown), "what docs/firmware.md shows");
+    assert_runs_again(&project, |why| why.env("PATH", &path));
 }
 
 /// The chip has the ring of its last test only.
@@ -96,16 +105,17 @@ pub(super) fn by_probe() {
     let state = Tree::empty("probe-state");
     let probe = repository().join("tests/fixtures/probe-rs/probe-rs").display().to_string();
     let runner = format!("{probe} run --chip LM3S6965 --probe 0d28:0204");
-    let run = |words: &str| {
-        // A list on the command line would be added to that of the file.
-        let cargo = test(&project).env("CARGO_TARGET_THUMBV7M_NONE_EABI_RUNNER", &runner);
-        cargo.args(words).env("PROBE_STATE", state.path())
+    // A list on the command line would be added to that of the file.
+    let with_runner = |cargo: Run| {
+        cargo.env("CARGO_TARGET_THUMBV7M_NONE_EABI_RUNNER", &runner).env("PROBE_STATE", state.path())
     };
+    let run = |words: &str| with_runner(test(&project)).args(words);
     let done = run("").done().expect(101);
     assert_answers(&project, &done);
     for (name, _) in FAILED {
         done.check(done.stderr.contains(&format!("xhist: for its history, {name} runs again alone\n")), name);
     }
+    assert_runs_again(&project, with_runner);
     // It fails only behind the others.
     let done = run("").env("PROBE_PASSES", "tests::starts_cold").done().expect(101);
     let note = "xhist: this time tests::starts_cold passed, so it has no history\n";

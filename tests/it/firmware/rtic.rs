@@ -68,7 +68,7 @@ pub(super) fn lost_wake_up() {
     assert_in_page(&done, "\nxhist: firmware-rtic was stopped");
     let waits = line_of(&project.join("src/main.rs"), "let reading = poll_fn(");
     let tasks = report(project.path()).args("tasks").succeed();
-    let parked = format!("task 1 parked at src/main.rs:{waits} in app::measure\n");
+    let parked = format!("task 1 parked at src/main.rs:{waits} in app::measure, in interrupt 29 QEI0\n");
     tasks.check(tasks.stdout.contains(&parked), &parked);
 }
 

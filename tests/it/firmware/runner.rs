@@ -5,7 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
-use xhist_tests::{CORTEX_M, Done, Run, Tree, finding_recorder, line_of, report, repository};
+use xhist_tests::{CORTEX_M, Done, Listing, Run, Tree, finding_recorder, line_of, report, repository};
 
 const SAMPLE: &str = "firmware-blinky";
 
@@ -39,6 +39,11 @@ fn project() -> Project {
 pub(super) fn run(project: &Tree, feature: &str) -> Run {
     let cargo = CORTEX_M.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
     if feature.is_empty() { cargo } else { cargo.args("--features").arg(feature) }
+}
+
+/// `cargo xhist why` of the run before.
+pub(super) fn why(project: &Tree) -> Run {
+    CORTEX_M.why(project.path(), "").limit(Duration::from_secs(500))
 }
 
 /// The answer says how it ended, and its last statement is one of those with these texts.
@@ -78,6 +83,10 @@ pub(super) fn panics() {
         done.stderr.split("whole history: cargo xhist history ").nth(1).and_then(|rest| rest.lines().next());
     let whole = report(project.path()).args(whole.expect("the command")).succeed().stdout;
     assert!(whole.lines().count() > 20 && whole.contains("src/main.rs"), "{whole}");
+    // The same, by the same runner, with values.
+    let why = why(&project).succeed();
+    assert_answer(&project, &why, "ended with exit code 1", &["    PATTERN[at]"]);
+    why.check(why.stdout.contains("blinking") && why.stderr.contains("step = 4, steps = 5\n"), "values");
 }
 
 pub(super) fn hangs() {
@@ -88,6 +97,24 @@ pub(super) fn hangs() {
     let done = started.done();
     assert_answer(&project, &done, "was stopped by Ctrl-C", &["        black_box(1);"]);
     assert_eq!(done.code(), 0, "QEMU's own exit code");
+    let mut started = why(&project).start();
+    started.wait_for("blinking");
+    std::thread::sleep(Duration::from_secs(1));
+    started.signal(Signal::INT);
+    let why = started.done().expect(0);
+    why.check(why.stderr.contains("stop it again when it hangs, with Ctrl-C\n"), "what to do");
+    why.check(why.stderr.contains("wait_for(shown);") && why.stderr.contains("  shown = 180\n"), "values");
+}
+
+/// It has no environment, and does not call the recorder.
+pub(super) fn starts() {
+    let project = project();
+    let line = line_of(&project.join("src/main.rs"), "make_a_mistake(shown);");
+    let done = run(&project, "").args(&format!("--start-at src/main.rs:{line}")).done().expect(1);
+    assert_answer(&project, &done, "ended with exit code 1", &["    PATTERN[at]"]);
+    done.check(!done.stderr.contains("XHIST=wait"), "nothing else is to be done");
+    let places = Listing::parse(&report(project.path()).args("history").succeed().stdout).places();
+    assert_eq!(places.first(), Some(&format!("src/main.rs:{line}")), "{places:?}");
 }
 
 pub(super) fn faults() {

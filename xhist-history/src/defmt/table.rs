@@ -72,6 +72,8 @@ pub(super) enum Use {
 struct Flag {
     /// Its set: name, disambiguator and crate.
     set: [String; 3],
+    /// Its place in the set.
+    index: u128,
     name: String,
     bits: u128,
 }
@@ -128,12 +130,14 @@ impl DefmtTable {
         self.0.time.as_deref()
     }
 
-    /// The flags of a set with their bits: `NAME@PACKAGE@DISAMBIGUATOR@CRATE`.
+    /// The flags of a set with their bits, in the order of the source: `NAME@PACKAGE@DISAMBIGUATOR@CRATE`.
     pub(super) fn flags(&self, set: &str) -> impl Iterator<Item = (&str, u128)> {
         let mut parts = set.split('@').map(str::to_owned);
         let [name, _, number, of_crate] = std::array::from_fn(|_| parts.next().unwrap_or_default());
         let set = [name, number, of_crate];
-        self.0.flags.iter().filter(move |flag| flag.set == set).map(|flag| (flag.name.as_str(), flag.bits))
+        let mut flags: Vec<&Flag> = self.0.flags.iter().filter(|flag| flag.set == set).collect();
+        flags.sort_by_key(|flag| flag.index);
+        flags.into_iter().map(|flag| (flag.name.as_str(), flag.bits))
     }
 }
 
@@ -159,12 +163,14 @@ impl InternedStrings {
             }
             "bitflags_value" => {
                 let mut parts = data.split("::");
-                let parts = (parts.next(), parts.nth(1), value.first_chunk());
-                if let (Some(set), Some(name), Some(bits)) = parts
+                let parts = (parts.next(), parts.next(), parts.next(), value.first_chunk());
+                if let (Some(set), Some(index), Some(name), Some(bits)) = parts
+                    && let Ok(index) = index.parse()
                     && self.flags.len() < MAX_FLAGS
                 {
                     let set = [set.to_owned(), disambiguator, crate_name];
-                    self.flags.push(Flag { set, name: name.to_owned(), bits: u128::from_le_bytes(*bits) });
+                    let (name, bits) = (name.to_owned(), u128::from_le_bytes(*bits));
+                    self.flags.push(Flag { set, index, name, bits });
                 }
                 return;
             }

@@ -14,8 +14,9 @@ fn table(format: &str) -> DefmtTable {
         (7, "write", "{=i8} C"),
         (8, "prim", "{=__internal_Debug}"),
         (9, "derived", "{=?}"),
-        (16, "bitflags_value", "Flags::0::READY"),
+        // A linker may place them in any order.
         (32, "bitflags_value", "Flags::1::LATE"),
+        (16, "bitflags_value", "Flags::0::READY"),
         (10, "bitflags", "{=u8:__internal_bitflags_Flags@an-app@1@an_app}"),
         (11, "error", "lost"),
     ])

@@ -39,6 +39,8 @@ pub struct LiveTask {
     pub at: Option<TaskPlace>,
     /// The thread that ran it last.
     pub thread: String,
+    /// The interrupt that ran it last, with its name. Its executor is in that interrupt's handler.
+    pub interrupt: Option<String>,
     /// For how long it has been there, at least; `None` without times.
     pub for_at_least: Option<Duration>,
     /// The moment up to which that counts, if it is not the newest time of the rings.

@@ -98,6 +98,7 @@ mod tests {
             parked: true,
             at: Some(at),
             thread: "main".to_owned(),
+            interrupt: None,
             for_at_least: None,
             until: None,
             around,

@@ -419,6 +419,7 @@ impl TaskTracker {
             parked,
             at: before.last().cloned(),
             thread: ring.lane(interrupt),
+            interrupt: (interrupt != 0).then(|| ring.interrupts.text(interrupt)),
             for_at_least,
             until,
             around,

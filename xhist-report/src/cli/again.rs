@@ -13,7 +13,7 @@ use super::values::ValueArgs;
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
 
-pub use crate::causes::suspects::{FailedTest, failed_test};
+pub use crate::causes::suspects::{FailedTest, failed_firmware, failed_test};
 
 /// Prints the answer to a run on standard error, with the origins of what its failed assertion compared, and the suspects of
 /// this test in the run that it repeats.

@@ -72,12 +72,20 @@ pub enum Ring {
     Hosted,
 }
 
-/// Where the rings of this program are.
+/// Where the rings of the program with these bytes are.
 ///
 /// # Errors
 /// The file is not an ELF file, or has no ring.
-pub fn ring_of(elf: &Path) -> Result<Ring, DumpError> {
-    Ok(found(elf)?.0)
+pub fn ring_of(elf: &Path, bytes: &[u8]) -> Result<Ring, DumpError> {
+    Ok(found(elf, bytes)?.0)
+}
+
+/// The bytes of a program.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn bytes_of(elf: &Path) -> Result<Vec<u8>, DumpError> {
+    std::fs::read(elf).map_err(|error| DumpError::Unreadable { path: elf.to_owned(), error })
 }
 
 /// The commands, with comments.
@@ -86,7 +94,7 @@ pub fn ring_of(elf: &Path) -> Result<Ring, DumpError> {
 /// The file is not an ELF file, or has no ring.
 pub fn commands(elf: &Path) -> Result<String, DumpError> {
     let typed = quoted(elf);
-    Ok(match found(elf)? {
+    Ok(match found(elf, &bytes_of(elf)?)? {
         (Ring::Bare { start, len }, _) => bare(&typed, start, len),
         (Ring::Hosted, false) => hosted(&typed),
         (Ring::Hosted, true) => format!(
@@ -97,10 +105,9 @@ pub fn commands(elf: &Path) -> Result<String, DumpError> {
 }
 
 /// Where the rings of this program are, and whether it was stripped of all symbols.
-fn found(elf: &Path) -> Result<(Ring, bool), DumpError> {
-    let bytes = std::fs::read(elf).map_err(|error| DumpError::Unreadable { path: elf.to_owned(), error })?;
+fn found(elf: &Path, bytes: &[u8]) -> Result<(Ring, bool), DumpError> {
     let file =
-        object::File::parse(&*bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
+        object::File::parse(bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
     let pointer = if file.is_64() { 8 } else { 4 };
     match ring {

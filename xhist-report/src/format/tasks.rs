@@ -87,7 +87,8 @@ fn write_cancelled(
     }
 }
 
-/// Tasks that are at the same place for the same tasks around them, in the order of the first of each group.
+/// Tasks that are at the same place and in the same interrupt, for the same tasks around them, in the order of the first of each
+/// group.
 fn groups(tasks: &[LiveTask]) -> Vec<Vec<&LiveTask>> {
     let mut groups: Vec<Vec<&LiveTask>> = Vec::new();
     let places = |task: &LiveTask| -> Vec<Option<(Option<String>, u32)>> {
@@ -100,7 +101,9 @@ fn groups(tasks: &[LiveTask]) -> Vec<Vec<&LiveTask>> {
     };
     for task in tasks.iter().filter(|task| task.is_leaf) {
         let is_same = |group: &&mut Vec<&LiveTask>| {
-            group.first().is_some_and(|first| first.parked == task.parked && places(first) == places(task))
+            let is_like =
+                |first: &&LiveTask| (first.parked, &first.interrupt) == (task.parked, &task.interrupt);
+            group.first().is_some_and(|first| is_like(first) && places(first) == places(task))
         };
         match groups.iter_mut().find(is_same) {
             Some(group) => group.push(task),
@@ -128,7 +131,8 @@ fn write_group(group: &[&LiveTask], heading: Style, dim: Style, out: &mut dyn Wr
         Some(until) => format!(", for {} up to {until}", seconds(time)),
     });
     let at = first.at.as_ref().map_or_else(|| "a statement that is overwritten".to_owned(), place);
-    writeln!(out, "{heading}{what} {verb} {at}{heading:#}{time}")?;
+    let interrupt = first.interrupt.as_ref().map_or_else(String::new, |name| format!(", in {name}"));
+    writeln!(out, "{heading}{what} {verb} {at}{heading:#}{interrupt}{time}")?;
     write_source(first.at.as_ref(), dim, out)?;
     for around in &first.around {
         let at = around.at.as_ref().map_or_else(|| "?".to_owned(), place);
@@ -184,6 +188,7 @@ mod tests {
             parked: true,
             at: Some(at(9, "b.lock().await;")),
             thread: "main".to_owned(),
+            interrupt: None,
             for_at_least: Some(Duration::from_millis(1500)),
             until: None,
             around: vec![TaskAround { number: around, link: TaskLink::Awaits, at: Some(outer) }],
@@ -234,6 +239,25 @@ mod tests {
             "-- 3 async tasks have not ended, 3 parked at an .await --\n\
              2 tasks (2, 4) parked at src/a.rs:9 in f, for 1.500 s or longer\n      b.lock().await;\n  \
              awaited at src/a.rs:5 in f\n      let x = f().await;\n  it came by src/a.rs:8\n"
+        );
+    }
+
+    /// Each executor has a priority of its own, so its tasks are apart.
+    #[test]
+    fn tasks_of_an_executor_in_an_interrupt_name_it() {
+        let task_in = |number: u32, interrupt: &str| LiveTask {
+            interrupt: Some(interrupt.to_owned()),
+            for_at_least: None,
+            around: Vec::new(),
+            before: Vec::new(),
+            ..task(number, 0)
+        };
+        let [low, high] = ["interrupt 23 SSI0", "interrupt 29 QEI0"];
+        assert_eq!(
+            text(&[task_in(1, low), task_in(2, high), task_in(3, low)]),
+            "-- 3 async tasks have not ended, 3 parked at an .await --\n\
+             2 tasks (1, 3) parked at src/a.rs:9 in f, in interrupt 23 SSI0\n      b.lock().await;\n\
+             task 2 parked at src/a.rs:9 in f, in interrupt 29 QEI0\n      b.lock().await;\n"
         );
     }
 

@@ -176,7 +176,8 @@ impl Writer {
         last_len: 0,
         again: 0,
         look: 0,
-        is_muted: false,
+        // With several cores this is for those without a ring.
+        is_muted: crate::filters::WAITS && cfg!(not(feature = "multi-core")),
     };
 
     pub(super) fn is_open(&self) -> bool {

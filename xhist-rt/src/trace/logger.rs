@@ -17,8 +17,11 @@ use crate::shared::Shared;
 pub type Logger = fn(&Event<'_>);
 
 /// Null, or a [`Logger`]. `cargo xhist` starts with `to_ring`.
-static LOGGER: AtomicPtr<()> =
-    AtomicPtr::new(if cfg!(feature = "auto") { to_ring as Logger as *mut () } else { null_mut() });
+static LOGGER: AtomicPtr<()> = AtomicPtr::new(if cfg!(any(feature = "auto", feature = "to-ring")) {
+    to_ring as Logger as *mut ()
+} else {
+    null_mut()
+});
 
 /// Further loggers, from the first on. Null without one.
 static MORE: [AtomicPtr<()>; 3] = [const { AtomicPtr::new(null_mut()) }; 3];

@@ -14,7 +14,7 @@ const SUSPECTS: usize = 10;
 /// Open calls whose functions are taken, the innermost first.
 const OPEN: usize = 10;
 
-/// A test that failed in a run.
+/// A test that failed in a run, or firmware that did not end well by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FailedTest {
     /// Its name.
@@ -23,6 +23,8 @@ pub struct FailedTest {
     pub functions: Vec<String>,
     /// `file:line` of the innermost open call at the failure; `None` if its history is not known.
     pub at: Option<String>,
+    /// The same of the outermost one, if no panic is recorded: a loop that was stopped may be anywhere in it.
+    pub within: Option<String>,
 }
 
 /// Finds a failed test of a run by its name, by the last part of it, or by any part; without a name, the first one.
@@ -30,10 +32,35 @@ pub struct FailedTest {
 /// # Errors
 /// Why no test is found, as a sentence.
 pub fn failed_test(directory: &Path, name: Option<&str>) -> Result<FailedTest, String> {
+    found(directory, |clusters| find(clusters, name))
+}
+
+/// Finds the firmware that failed in a run, or was stopped.
+///
+/// # Errors
+/// Why no firmware is found, as a sentence.
+pub fn failed_firmware(directory: &Path) -> Result<FailedTest, String> {
+    found(directory, |clusters| {
+        let firmware = clusters.iter().find_map(|findings| {
+            let mut failed = findings.ranking.failed.iter();
+            let is_bare = |test: &&usize| {
+                let ring = findings.tests.tests[**test].ring.as_ref();
+                ring.is_some_and(|(ring, _)| !ring.is_of_thread())
+            };
+            Some((findings, *failed.find(is_bare)?))
+        });
+        let (findings, test) = firmware.ok_or("in that run no firmware failed")?;
+        Ok(described(findings, test))
+    })
+}
+
+fn found(
+    directory: &Path,
+    find: impl FnOnce(&[SuspectFindings<'_>]) -> Result<FailedTest, String>,
+) -> Result<FailedTest, String> {
     let options = brief(directory, SUSPECTS, &MapPlaces::default(), &[]);
     let mut nowhere = std::io::sink();
-    let found = ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, _| find(clusters, name));
-    match found {
+    match ranked(&options, &mut Notes::new(&mut nowhere), |clusters, _, _| find(clusters)) {
         Ok(found) => found.unwrap_or_else(|| Err("the map of that run cannot be read".to_owned())),
         Err(error) => Err(error.to_string()),
     }
@@ -61,6 +88,10 @@ fn find(clusters: &[SuspectFindings<'_>], name: Option<&str>) -> Result<FailedTe
     if findings.tests.are_crashes {
         return Err("in that run a program crashed, and no test failed".to_owned());
     }
+    Ok(described(findings, test))
+}
+
+fn described(findings: &SuspectFindings<'_>, test: usize) -> FailedTest {
     let test = &findings.tests.tests[test];
     let open = test.history.iter().flat_map(|history| &history.open).copied();
     let suspects = findings.ranking.suspects.iter().map(|suspect| suspect.site);
@@ -72,9 +103,11 @@ fn find(clusters: &[SuspectFindings<'_>], name: Option<&str>) -> Result<FailedTe
             functions.push(pattern);
         }
     }
-    let at = open.clone().next().map(|site| {
+    let place = |site: u32| {
         let site = findings.site(site);
         findings.place(site, site.line)
-    });
-    Ok(FailedTest { name: test.name.clone(), functions, at })
+    };
+    let has_panic = test.history.as_ref().is_some_and(|history| history.has_panic);
+    let within = open.clone().last().filter(|_| !has_panic).map(place);
+    FailedTest { name: test.name.clone(), functions, at: open.clone().next().map(place), within }
 }

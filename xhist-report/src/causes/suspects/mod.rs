@@ -26,7 +26,7 @@ use std::collections::{HashMap, HashSet};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-pub use failed_test::{FailedTest, failed_test};
+pub use failed_test::{FailedTest, failed_firmware, failed_test};
 pub use first_lines::FirstLines;
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
