@@ -19,7 +19,7 @@ use crate::model::SuspectLine;
 const STEP: usize = 6;
 const SMALL_STEP: usize = 2;
 /// Functions of a recursion that is shown by its first and its last round.
-const LONGEST_RECURSION: usize = 3;
+const LONGEST_RECURSION: usize = 12;
 /// Open calls shown at most: the outermost few, and the innermost.
 const OUTERMOST: usize = 3;
 /// Lines that a call counts as more distant if it is of a usual trait, or if another call of its function is shown.
@@ -183,6 +183,16 @@ fn at_least(body: &[CallContent]) -> usize {
     body.iter().rposition(is_at).map_or(body.len().min(1), |at| body.len() - at)
 }
 
+/// The functions of a recursion that the recorder folded: those that are open again, or else the first one.
+fn recurring(open: &[FoldedCall]) -> Vec<BodyId> {
+    let mut functions: Vec<BodyId> = open.iter().filter_map(|call| call.function).collect();
+    let first = functions.first().copied();
+    functions.sort_unstable();
+    let again: BTreeSet<BodyId> =
+        functions.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    if again.is_empty() { first.into_iter().collect() } else { again.into_iter().collect() }
+}
+
 /// The open call of a test's function: the outermost of its name, since code outside the program may have called it, or else
 /// the outermost of all.
 fn outline_of<'a>(open: &'a [FoldedCall], code: &Code, test: &str) -> Option<&'a FoldedCall> {
@@ -263,7 +273,7 @@ impl View<'_> {
                 let all = left_out.iter().chain([&call]);
                 let folded: u64 = all.map(|call| call.folded).sum();
                 if functions.is_empty() {
-                    functions.extend(call.function);
+                    functions = recurring(&self.open[index..]);
                 }
                 drawn.push(depth, 1, RowKind::Open(left_out.len() + folded as usize, functions));
                 left_out.clear();
@@ -294,7 +304,15 @@ impl View<'_> {
         // The recorder folded calls around this one: it is not the first round.
         let is_later = |index: usize| self.open[index].folded > 0 && calls.get(index + 1) == calls.get(index);
         let is_shown = |index| !repeats(index) && !is_later(index);
-        let mut is_shown: Vec<bool> = (0..calls.len()).map(is_shown).collect();
+        let repeated: Vec<bool> = (0..calls.len()).map(|index| !is_shown(index)).collect();
+        // One call alone would be replaced by a line that says less.
+        let is_alone = |index: usize| {
+            let beside = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
+            self.open[index].folded == 0
+                && !beside.into_iter().any(|other| repeated.get(other) == Some(&true))
+        };
+        let mut is_shown: Vec<bool> =
+            (0..calls.len()).map(|index| !repeated[index] || is_alone(index)).collect();
         let most = (self.wanted.lines / 2).max(OUTERMOST + 3);
         let shown: Vec<usize> = (0..calls.len()).filter(|index| is_shown[*index]).collect();
         if shown.len() > most {

@@ -40,6 +40,44 @@ fn a_recursion_is_its_first_and_its_last_round() {
     assert_eq!(recursive(500, 20), ["2", "3", "4", "2498 open", "2", "3", "4"]);
 }
 
+/// Trait objects and parsers come back to a function by way of several others.
+#[test]
+fn a_recursion_of_four_functions_is_its_first_and_its_last_round() {
+    let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+"#
+    .to_owned();
+    for (line, [of, calls]) in (1..).zip([["p", "q"], ["q", "r"], ["r", "s"], ["s", "p"]]) {
+        map.push_str(&format!(
+            "{{\"fn\":1,\"path\":\"{of}\",\"at\":\"{line}:1\",\"end\":\"{line}:20\"}}\n{{\"stmt\":1,\"line\":{line},\
+             \"col\":9,\"end\":\"{line}:12\",\"kind\":\"expr\",\"fn\":\"{of}\",\"calls\":\"{calls}\"}}\n"
+        ));
+    }
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+        RowKind::Open(calls, functions) => {
+            let names: Vec<&str> = functions.iter().map(|function| code.short_name(*function)).collect();
+            format!("{calls} open of {}", names.join(" "))
+        }
+        other => format!("{other:?}"),
+    };
+    let of = |rounds: usize| {
+        let mut activations = Activations::new(&code);
+        let again = (Handler::default(), ThreadEntry::Again { statements: 4, times: 500 });
+        let lines = |rounds| (0..rounds).flat_map(|_| 1..=4).map(|line| ran(1, line));
+        lines(rounds).chain([again]).chain(lines(ROUNDS)).for_each(|entry| activations.take(&names, entry));
+        let rows = rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
+        rows.iter().map(shown).collect::<Vec<String>>()
+    };
+    let all = ["1", "2", "3", "4", "9992 open of p q r s", "1", "2", "3", "4"];
+    assert_eq!(of(ROUNDS), all);
+    let folded_first =
+        ["2000 open of p q r s", "1", "2", "3", "4", "3996 open of p q r s", "1", "2", "3", "4"];
+    assert_eq!(of(1), folded_first, "the functions of the round, not of its first call");
+}
+
 /// What is shown of `f`, which calls `g` and then runs 69 other lines.
 fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
     shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
