@@ -150,6 +150,11 @@ fn exit_codes() {
             text.lines().last().and_then(|line| line.strip_prefix("whole history: cargo xhist history "));
         assert!(file.is_some_and(|file| ends().join(file).is_file()), "{file:?}");
     }
+    let done = run(ends(), "refused").done().expect(1);
+    for mark in ["// second", "// refused"] {
+        let place = place(ends(), "src/main.rs", mark);
+        done.check(done.stderr.contains(&format!("  {place} ")), "where the error came from");
+    }
     let done = run(ends(), "exit 0").succeed();
     done.check(done.stderr.is_empty(), "nothing after a success");
     let done = run(ends(), "at_once 4").done().expect(4);

@@ -72,6 +72,10 @@ fn sum(numbers: &[u32]) -> u32 {
     sum
 }
 
+fn width(word: &str) -> usize {
+    word.len()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -96,6 +100,13 @@ mod tests {
         let mut limit = 3_u32;
         limit = limit.wrapping_sub(1);
         assert_eq!(limit, 3);
+    }
+
+    #[test]
+    fn words_have_widths() {
+        let words = ["one", "three"];
+        let widths: Vec<usize> = words.iter().map(|word| super::width(word)).collect();
+        assert_eq!(widths, [3, 4]);
     }
 
     #[test]
@@ -202,6 +213,11 @@ fn ends() {
     let limit = xhist(&tree, "origin limit").expect(0);
     let end = "by `.wrapping_sub`, which is not recorded, of limit = 3";
     limit.check(limit.stdout.contains(end), "the assignment is behind what is on its right");
+    with_values(&tree, "words_have_widths");
+    let widths = xhist(&tree, "origin widths").expect(0);
+    let end =
+        "by `.collect`, which is not recorded, and may have called `width`, of words = [\"one\", \"three\"]";
+    widths.check(widths.stdout.contains(end), "a function that a closure called");
 }
 
 fn rounds() {

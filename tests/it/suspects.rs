@@ -369,7 +369,10 @@ fn errors() {
     let tree = project("price(30, 250), 6000");
     cargo(tree.path()).args("xhist test --lib --quiet").succeed();
     let done = report(tree.path()).args("suspects").done().expect(1);
-    done.check(done.stderr.contains("nothing failed in this run"), "a run that succeeded");
+    done.check(
+        done.stderr.contains("no test failed and no program crashed in this run"),
+        "a run that succeeded",
+    );
     report(tree.path()).args("suspects nowhere").done().expect(2);
     let done = report(tree.path()).args("suspects src").done().expect(1);
     done.check(done.stderr.contains("no run.json there"), "a directory without a run");

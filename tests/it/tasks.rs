@@ -15,6 +15,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_parked_task_is_found_behind_thousands_that_ended", many),
     Case::new("tasks_without_a_statement_in_the_history_are_counted", lost),
     Case::new("a_task_that_blocks_its_thread_is_shown_as_running", blocks),
+    Case::new("a_loop_that_waits_in_its_head_is_no_task_at_work", served),
     Case::new("a_task_waits_until_its_process_is_read_or_dies", waits),
     Case::new("a_server_that_ends_well_at_ctrl_c_has_its_tasks_named", asked),
     Case::new("marks_of_tasks_are_no_entries_and_can_be_switched_off", off),
@@ -224,6 +225,27 @@ fn blocks() {
     assert_eq!((state.as_str(), around.len()), ("running", 0));
     let before = found[0]["before"].as_array().expect("a list");
     assert!(before.iter().any(|place| place["line"] == mark("running")), "{found:#?}");
+}
+
+fn served() {
+    let tree = program();
+    let found = tasks(tree, &scene(tree, "served"));
+    let abort = line_of(&repository().join("tests/fixtures/tasks/src/executor.rs"), "std::process::abort");
+    let mut places = places(&found);
+    places.sort();
+    let wanted = [
+        expected("parked", "head", &[]),
+        expected("parked", "client", &[]),
+        expected("parked", "answered", &[("awaited", "client")]),
+        ("running".to_owned(), u64::from(abort), Vec::new()),
+    ];
+    assert_eq!(places, wanted, "{found:#?}");
+    let text = report(tree.path()).arg("tasks").arg(tree.join("served.xhist")).done().expect(0);
+    let head = mark("head");
+    let or = format!(
+        "\n  or parked at src/main.rs:{head} in serve, where its loop goes on\n      while go_on(wait(left).await) {{ // head\n"
+    );
+    text.check(text.stdout.contains(&or), &or);
 }
 
 fn off() {

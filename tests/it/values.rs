@@ -11,6 +11,7 @@ use xhist_tests::{Case, Done, Need, Tree, cargo, report};
 pub const CASES: &[Case] = &[
     Case::new("values_are_shown_behind_their_statements", || shown("")),
     Case::new("values_of_release_builds_are_shown_alike", || shown("--release")),
+    Case::new("types_of_a_library_are_known_in_its_integration_tests", library),
     Case::new("calls_have_their_arguments", calls),
     Case::new("redacted_values_are_in_no_format", redacted),
     Case::new("values_without_a_program_or_of_another_are_bytes", other_programs),
@@ -87,6 +88,26 @@ fn recorded() -> &'static Tree {
         record(&tree, "valued", "", "");
         tree
     })
+}
+
+/// Of an object in a library the linker takes what something refers to: the types' debug information, too.
+fn library() {
+    let tree = Tree::package("shelf");
+    tree.write("src/lib.rs", "pub mod parts;\n");
+    tree.write(
+        "src/parts.rs",
+        "pub struct Parts {\n    pub all: Vec<(u8, u8)>,\n}\n\nimpl Parts {\n    pub fn longest(&self) -> usize {\n        \
+         let kept = Parts { all: Vec::new() };\n        self.all.len() + kept.all.len()\n    }\n}\n",
+    );
+    tree.write(
+        "tests/longest.rs",
+        "#[test]\nfn longest() {\n    let parts = shelf::parts::Parts { all: vec![(1, 2)] };\n    assert_eq!(parts.longest(), 2);\n}\n",
+    );
+    let done = cargo(tree.path()).args("xhist test --quiet --values src/parts.rs").done().expect(101);
+    for value in ["self = Parts { all: Vec(0x", "kept = Parts { all: [] }"] {
+        done.check(done.stderr.contains(value), value);
+    }
+    done.check(!done.stderr.contains("(24 bytes)"), "no value is bytes");
 }
 
 fn shown(options: &str) {

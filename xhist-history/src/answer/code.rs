@@ -143,6 +143,11 @@ impl Code {
         if body.kind.is_named() { body.path.rsplit("::").next().unwrap_or(&body.path) } else { "" }
     }
 
+    /// Whether a body is the function of this name, or a closure in it.
+    pub fn is_of(&self, body: BodyId, name: &str) -> bool {
+        self.structure.body(body).path.rsplit("::").next() == Some(name)
+    }
+
     /// Whether a function has a name of its own.
     pub fn is_named(&self, function: BodyId) -> bool {
         self.structure.body(function).kind.is_named()

@@ -214,7 +214,7 @@ mod tests {
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
         lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[], is_test: false });
+        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
         let place = |(path, line): &(&str, u32)| CodePlace { path: (*path).to_owned(), line: *line };
         let panic = PanicPlace { at: at.as_ref().map(place), ..PanicPlace::default() };
         let frames: Vec<CodePlace> = frames.iter().map(place).collect();
@@ -251,7 +251,7 @@ mod tests {
         let code = Code::of(&names);
         let mut activations = Activations::new(&code);
         [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let wanted = Wanted { lines: 20, suspects: &[], is_test: false };
+        let wanted = Wanted { lines: 20, suspects: &[], test: None };
         let mut rows = view::rows(&activations, &code, wanted);
         let frames = [41, 12].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
         add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);

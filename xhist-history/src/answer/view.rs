@@ -15,10 +15,11 @@ use super::code::{Code, ListedStatement};
 use crate::calls::BodyId;
 use crate::model::SuspectLine;
 
-/// Lines that one step adds to a call, about.
+/// Lines that one step adds to a call, about, and what a step adds where there is less room.
 const STEP: usize = 6;
+const SMALL_STEP: usize = 2;
 /// Functions of a recursion that is shown by its first and its last round.
-const LONGEST_RECURSION: usize = 3;
+const LONGEST_RECURSION: usize = 12;
 /// Open calls shown at most: the outermost few, and the innermost.
 const OUTERMOST: usize = 3;
 /// Lines that a call counts as more distant if it is of a usual trait, or if another call of its function is shown.
@@ -55,8 +56,8 @@ pub struct Wanted<'w> {
     pub lines: usize,
     /// Lines to show where they ran last, the most suspicious first.
     pub suspects: &'w [SuspectLine],
-    /// It is a test: the statements of the outermost open call are an outline, and the suspects are marked.
-    pub is_test: bool,
+    /// The thread of a test, by its name: the statements of its function are an outline, and the suspects are marked.
+    pub test: Option<&'w str>,
 }
 
 /// A line of an answer.
@@ -140,14 +141,14 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     };
     let (before, early) = (around(BEFORE, activations.ended()), around(EARLY, activations.early()));
     let functions = RefCell::default();
-    let outline = activations.open().first().filter(|call| {
-        let is_own = |function| code.package(function).is_none();
-        // Without suspects the room is for what ran last, whatever called it.
-        wanted.is_test && !wanted.suspects.is_empty() && call.function.is_some_and(is_own)
-    });
+    // Without suspects the room is for what ran last, whatever called it.
+    let test = wanted.test.filter(|_| !wanted.suspects.is_empty());
+    let outline = test.and_then(|test| outline_of(activations.open(), code, test));
     let mut view = View {
         outline: outline.map(|call| call.id),
-        checked: outline.filter(|_| activations.open().len() == 1).and_then(newest_call),
+        checked: outline
+            .filter(|call| activations.open().last().map(|last| last.id) == Some(call.id))
+            .and_then(newest_call),
         code,
         before: &before,
         early: &early,
@@ -166,14 +167,13 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     let lines = wanted.lines;
     loop {
         let Drawn { rows, choices } = view.draw();
-        let fits = choices.iter().filter(|choice| rows.len() + choice.cost <= lines);
-        let distance = |choice: &&RowChoice| {
-            rows.len() - choice.row.min(rows.len())
-                + choice.cost
-                + if choice.has_less_news { LESS_NEWS } else { 0 }
-        };
-        let Some(best) = fits.min_by_key(distance) else { return rows };
-        view.shown.insert(best.call, best.shown);
+        let fits = choices.iter().filter_map(|choice| {
+            let (shown, cost) = choice.steps.into_iter().find(|(_, cost)| rows.len() + cost <= lines)?;
+            let distance = rows.len() - choice.row.min(rows.len()) + cost;
+            Some((distance + if choice.has_less_news { LESS_NEWS } else { 0 }, choice.call, shown))
+        });
+        let Some((_, call, shown)) = fits.min_by_key(|(distance, ..)| *distance) else { return rows };
+        view.shown.insert(call, shown);
     }
 }
 
@@ -181,6 +181,25 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
 fn at_least(body: &[CallContent]) -> usize {
     let is_at = |part: &CallContent| matches!(part, CallContent::Line { .. } | CallContent::Loop(_));
     body.iter().rposition(is_at).map_or(body.len().min(1), |at| body.len() - at)
+}
+
+/// The functions of a recursion that the recorder folded: those that are open again, or else the first one.
+fn recurring(open: &[FoldedCall]) -> Vec<BodyId> {
+    let mut functions: Vec<BodyId> = open.iter().filter_map(|call| call.function).collect();
+    let first = functions.first().copied();
+    functions.sort_unstable();
+    let again: BTreeSet<BodyId> =
+        functions.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    if again.is_empty() { first.into_iter().collect() } else { again.into_iter().collect() }
+}
+
+/// The open call of a test's function: the outermost of its name, since code outside the program may have called it, or else
+/// the outermost of all.
+fn outline_of<'a>(open: &'a [FoldedCall], code: &Code, test: &str) -> Option<&'a FoldedCall> {
+    let name = test.rsplit("::").next().unwrap_or_default();
+    let is_named = |call: &&FoldedCall| call.function.is_some_and(|body| code.is_of(body, name));
+    let outline = open.iter().find(is_named).or(open.first());
+    outline.filter(|call| call.function.is_some_and(|function| code.package(function).is_none()))
 }
 
 /// The newest call that a body made and that has ended.
@@ -192,7 +211,7 @@ fn newest_call(call: &FoldedCall) -> Option<u64> {
 }
 
 struct View<'v> {
-    /// The outermost open call: the statements of a test are an outline of it, a line each, with what they called.
+    /// The open call of the test: its statements are an outline, a line each, with what they called.
     outline: Option<u64>,
     /// The newest call in it, if none is open: what the failed check called.
     checked: Option<u64>,
@@ -224,10 +243,8 @@ struct Drawn {
 /// More of a call.
 struct RowChoice {
     call: u64,
-    /// Parts of it that are shown then.
-    shown: usize,
-    /// Lines that this adds.
-    cost: usize,
+    /// Parts of it that are shown then, and the lines that this adds: a step, and a small one.
+    steps: [(usize, usize); 2],
     /// Where.
     row: usize,
     has_less_news: bool,
@@ -256,7 +273,7 @@ impl View<'_> {
                 let all = left_out.iter().chain([&call]);
                 let folded: u64 = all.map(|call| call.folded).sum();
                 if functions.is_empty() {
-                    functions.extend(call.function);
+                    functions = recurring(&self.open[index..]);
                 }
                 drawn.push(depth, 1, RowKind::Open(left_out.len() + folded as usize, functions));
                 left_out.clear();
@@ -287,7 +304,15 @@ impl View<'_> {
         // The recorder folded calls around this one: it is not the first round.
         let is_later = |index: usize| self.open[index].folded > 0 && calls.get(index + 1) == calls.get(index);
         let is_shown = |index| !repeats(index) && !is_later(index);
-        let mut is_shown: Vec<bool> = (0..calls.len()).map(is_shown).collect();
+        let repeated: Vec<bool> = (0..calls.len()).map(|index| !is_shown(index)).collect();
+        // One call alone would be replaced by a line that says less.
+        let is_alone = |index: usize| {
+            let beside = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
+            self.open[index].folded == 0
+                && !beside.into_iter().any(|other| repeated.get(other) == Some(&true))
+        };
+        let mut is_shown: Vec<bool> =
+            (0..calls.len()).map(|index| !repeated[index] || is_alone(index)).collect();
         let most = (self.wanted.lines / 2).max(OUTERMOST + 3);
         let shown: Vec<usize> = (0..calls.len()).filter(|index| is_shown[*index]).collect();
         if shown.len() > most {
@@ -304,7 +329,7 @@ impl View<'_> {
 
     /// Shows the newest statements of the outline.
     fn add_outline(&mut self) {
-        let Some(call) = self.open.first().filter(|call| Some(call.id) == self.outline) else { return };
+        let Some(call) = self.open.iter().find(|call| Some(call.id) == self.outline) else { return };
         let (parts, _) = step(&call.body, true, self.wanted.lines / OUTLINE);
         let shown = self.shown.entry(call.id).or_default();
         *shown = parts.max(*shown);
@@ -451,9 +476,11 @@ impl View<'_> {
                 };
                 drawn.push(depth, 1, kind);
                 if island == first && !matches!(hidden, [CallContent::Counted(_)]) {
-                    let (more, cost) = step(hidden, is_outline, STEP);
-                    let shown = call.body.len() - first + more;
-                    drawn.choices.push(RowChoice { call: call.id, shown, cost, row, has_less_news: false });
+                    let steps = [STEP, SMALL_STEP].map(|most| {
+                        let (more, cost) = step(hidden, is_outline, most);
+                        (call.body.len() - first + more, cost)
+                    });
+                    drawn.choices.push(RowChoice { call: call.id, steps, row, has_less_news: false });
                 }
             }
             if island < first {
@@ -553,16 +580,16 @@ impl View<'_> {
         };
         drawn.push(depth + 1, times, kind);
         if !call.body.is_empty() {
-            let (shown, cost) = step(&call.body, false, STEP);
+            let steps = [STEP, SMALL_STEP].map(|most| step(&call.body, false, most));
             let name = call.function.map_or("", |function| self.code.short_name(function));
             let is_usual = matches!(name, "drop" | "clone" | "fmt" | "deref" | "deref_mut" | "hash");
             let has_less_news = is_usual || self.is_shown(call.function);
-            drawn.choices.push(RowChoice { call: call.id, shown, cost, row, has_less_news });
+            drawn.choices.push(RowChoice { call: call.id, steps, row, has_less_news });
         }
     }
 
     fn rank(&self, place: (u16, u32)) -> Option<usize> {
-        let mut suspects = self.wanted.suspects.iter().filter(|_| self.wanted.is_test);
+        let mut suspects = self.wanted.suspects.iter().filter(|_| self.wanted.test.is_some());
         suspects.find(|suspect| (suspect.file, suspect.line) == place).map(|suspect| suspect.rank)
     }
 

@@ -35,6 +35,8 @@ pub struct LiveTask {
     pub pid: u32,
     /// Whether it waits at an `.await`. Otherwise it was at work, or blocked its thread.
     pub parked: bool,
+    /// If not `parked`: the head of its loop, which it may have come to and wait at. No statement records that.
+    pub or_parked_at: Option<TaskPlace>,
     /// The statement that it is at; `None` if the ring holds none of its statements.
     pub at: Option<TaskPlace>,
     /// The thread that ran it last.

@@ -218,7 +218,8 @@ impl Follower<'_, '_> {
                 }
                 _ => {
                     let shown = if receiver.is_some() { format!(".{name}") } else { name.to_owned() };
-                    self.made(&format!("`{shown}`, which is not recorded"), &quest)
+                    let inside = self.may_have_called(&quest, until);
+                    self.made(&format!("`{shown}`, which is not recorded{inside}"), &quest)
                 }
             };
         };
@@ -251,6 +252,21 @@ impl Follower<'_, '_> {
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
         let (at, before) = (expression.range.start, own.step);
         Next::Go(Box::new(Quest { expression, at, frame, own, before, known, fields: quest.fields }))
+    }
+
+    /// What code of a statement that is not recorded may have called: what ran there, and is not called in its own text.
+    fn may_have_called(&self, quest: &Quest, until: StepId) -> String {
+        let mut names: Vec<&str> = Vec::new();
+        for call in self.frames.ran_in(&quest.own, until) {
+            let name = self.frames.name(call);
+            if !names.contains(&name) && names.len() < OPERANDS && calls_in(quest, name).is_empty() {
+                names.push(name);
+            }
+        }
+        match names.is_empty() {
+            true => String::new(),
+            false => format!(", and may have called `{}`", names.join("`, `")),
+        }
     }
 
     /// The value of a variable.

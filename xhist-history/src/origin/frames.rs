@@ -178,6 +178,27 @@ impl<'r> Frames<'r> {
         calls.filter(is_it).copied().collect()
     }
 
+    /// The functions that ran in a statement, or in its closures, the oldest first: what code in it that is not recorded may
+    /// have called.
+    pub fn ran_in(&self, own: &OwnStep, until: StepId) -> Vec<CallId> {
+        let Some(lane) = self.recording.call(own.call).and_then(|span| self.recording.lane(span.lane)) else {
+            return Vec::new();
+        };
+        let span = |call: &CallId| self.recording.call(*call);
+        let from = lane.calls.partition_point(|call| span(call).is_some_and(|span| span.first <= own.step));
+        let mut closures: Vec<CallId> = Vec::new();
+        let mut found = Vec::new();
+        for call in lane.calls[from..].iter().take(MOST_STEPS) {
+            let Some(ran) = span(call).filter(|span| span.first < until) else { break };
+            let is_own = ran.parent == Some(own.call) && ran.called_from == Some(own.site);
+            if is_own || ran.parent.is_some_and(|parent| closures.contains(&parent)) {
+                let of = if self.name(*call) == "{closure}" { &mut closures } else { &mut found };
+                of.push(*call);
+            }
+        }
+        found
+    }
+
     /// The last part of the name of a call's function.
     pub fn name(&self, call: CallId) -> &'r str {
         let function = self.recording.call(call).map(|span| span.function.0 as usize);

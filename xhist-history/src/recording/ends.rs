@@ -96,6 +96,7 @@ mod tests {
             number,
             pid: 0,
             parked: true,
+            or_parked_at: None,
             at: Some(at),
             thread: "main".to_owned(),
             interrupt: None,

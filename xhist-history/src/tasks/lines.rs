@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::io;
 
+use super::rounds::loops_that_go_on;
 use crate::map::Maps;
 use crate::model::{Names, Ring, Span, TaskPlace};
 use crate::notes::Notes;
@@ -68,13 +69,32 @@ impl LineLookup {
         place.file == to.file && (place.line..=end).contains(&to.line)
     }
 
-    /// How often the text of the statements that start in a line names this function.
-    pub fn count_calls(&mut self, ring: &Ring, place: LinePlace, function: &str, maps: &Maps) -> usize {
-        let end = self.facts(ring, place, maps).map_or(place.line, |facts| facts.end_line);
-        let lines = place.line..=end.min(place.line.saturating_add(MOST_LINES));
-        let mut count =
-            |line| self.line(ring, place.file, line, maps).map_or(0, |text| occurrences(function, text));
-        lines.into_iter().map(&mut count).sum()
+    /// How often the statements that start in a line call this function in their own text.
+    pub fn count_calls(ring: &Ring, place: LinePlace, function: &str, maps: &Maps) -> usize {
+        let names = maps.of(ring).1;
+        let Some(code) = names.code(place.file) else { return 0 };
+        let statements = names.statements(place.file).iter().zip(&code.statements);
+        let in_line = statements.filter(|(span, _)| span.line == place.line);
+        let calls = names.call_names();
+        let called = in_line.flat_map(|(_, known)| calls.of(&known.calls));
+        let named = called.filter_map(|call| calls.names().get(call.name as usize));
+        named.filter(|name| means(name, function)).count()
+    }
+
+    /// The `while` whose head may wait for its next round, if a task ran this line last.
+    pub fn waiting_loop(&mut self, ring: &Ring, place: LinePlace, maps: &Maps) -> Option<LinePlace> {
+        let names = maps.of(ring).1;
+        let (code, spans) = (names.code(place.file)?, names.statements(place.file));
+        let statements = spans.iter().zip(&code.statements);
+        let in_line = statements.filter(|(span, _)| span.line == place.line);
+        let mut loops = in_line.flat_map(|(span, known)| loops_that_go_on(code, spans, span, known.jump));
+        let waits = loops.find(|(around, first)| {
+            let head = around.line..(*first).min(around.line.saturating_add(MOST_LINES));
+            let line = |line| self.line(ring, place.file, line, maps).unwrap_or_default().to_owned();
+            let head: String = head.map(line).collect();
+            occurrences("while", &head) > 0 && head.contains(".await")
+        });
+        waits.map(|(around, _)| LinePlace { line: around.line, ..place })
     }
 
     /// Whether a task that is dropped while it is parked in this line was cancelled there. It was not where its body may
@@ -157,17 +177,21 @@ fn is_part(char: char) -> bool {
     char.is_alphanumeric() || char == '_'
 }
 
-/// How often a text has the name of this function as a whole identifier. A function without a type is no method.
-fn occurrences(function: &str, text: &str) -> usize {
-    let word = function.rsplit("::").next().unwrap_or_default();
-    let is_callee = |at: usize| {
-        let before = &text[..at];
-        let is_method = before.ends_with('.') && !before.ends_with("..");
-        !before.ends_with(is_part)
-            && !text[at + word.len()..].starts_with(is_part)
-            && (!is_method || word.len() < function.len())
-    };
-    text.match_indices(word).filter(|(at, _)| !word.is_empty() && is_callee(*at)).count()
+/// How often a text has this word as a whole identifier.
+fn occurrences(word: &str, text: &str) -> usize {
+    let is_whole =
+        |at: usize| !text[..at].ends_with(is_part) && !text[at + word.len()..].starts_with(is_part);
+    text.match_indices(word).filter(|(at, _)| is_whole(*at)).count()
+}
+
+/// Whether a call, as the map writes it, may mean this function. A function without a type is no method.
+fn means(call: &str, function: &str) -> bool {
+    let call = call.trim_start_matches(['*', '&']);
+    let (of, word) = function.rsplit_once("::").unwrap_or(("", function));
+    match call.strip_prefix('.') {
+        Some(method) => method == word && !of.is_empty(),
+        None => call.rsplit("::").next() == Some(word),
+    }
 }
 
 #[cfg(test)]
@@ -176,18 +200,15 @@ mod tests {
 
     #[test]
     fn a_word_is_a_whole_identifier() {
-        assert_eq!(occurrences("Map::get", "a.get(1).await"), 1);
-        assert_eq!(occurrences("get", "get(forget(), get)"), 2);
-        assert_eq!(occurrences("get", "forget(get_all, target)"), 0);
-        assert_eq!(occurrences("", "a"), 0);
-        assert_eq!(occurrences("é", "é()"), 1);
+        assert_eq!(occurrences("return", "return a.returns(return_it)"), 1);
+        assert_eq!(occurrences("while", "'a: while meanwhile(é) {"), 1);
     }
 
     #[test]
     fn a_function_without_a_type_is_no_method() {
-        assert_eq!(occurrences("transfer", "s.transfer(from).await"), 0);
-        assert_eq!(occurrences("transfer", "bank::transfer(from).await"), 1);
-        assert_eq!(occurrences("Store::transfer", "s.transfer(from).await"), 1);
+        assert!(means("transfer", "transfer") && means("*bank::transfer", "transfer"));
+        assert!(means(".transfer", "Store::transfer") && means("&Self::transfer", "Store::transfer"));
+        assert!(!means(".transfer", "transfer") && !means("transfers", "transfer"));
     }
 
     #[test]

@@ -75,6 +75,8 @@ struct TrackedTask {
     since: Option<u64>,
     /// Its last statements.
     trail: VecDeque<LinePlace>,
+    /// The last one of its own function.
+    own: Option<LinePlace>,
 }
 
 impl TrackedTask {
@@ -88,6 +90,7 @@ impl TrackedTask {
             parked: false,
             since: None,
             trail: VecDeque::new(),
+            own: None,
         }
     }
 
@@ -267,11 +270,12 @@ impl TaskTracker {
         let time = self.threads.get(&lane).and_then(|thread| thread.time);
         let facts = self.lookup.facts(ring, place, maps);
         let awaits = facts.is_some_and(|facts| facts.awaits);
+        let function = facts.map(|facts| facts.function.as_str());
         let Some(task) = self.tasks.get_mut(&key) else { return };
         let is_first = task.first.is_none();
         if is_first {
             task.first = Some(place);
-            task.function = facts.map(|facts| facts.function.clone());
+            task.function = function.map(str::to_owned);
         }
         let late = self.threads.get_mut(&lane).and_then(|thread| thread.late.as_mut());
         if let Some((_, count)) = late {
@@ -285,6 +289,9 @@ impl TaskTracker {
                 task.trail.pop_front();
             }
             task.trail.push_back(place);
+            if task.function.as_deref() == function {
+                task.own = Some(place);
+            }
         }
         if is_first {
             let around = self.around(key, ring, place, maps);
@@ -308,7 +315,8 @@ impl TaskTracker {
         let mut next = task.candidate;
         for _ in 0..MOST_AROUND {
             let Some((outer, known)) = next.and_then(|key| Some((key, self.tasks.get(&key)?))) else { break };
-            let (at, above) = (known.at(), known.around.map(|(above, _)| above).or(known.candidate));
+            let (at, own) = (known.at(), known.own);
+            let above = known.around.map(|(above, _)| above).or(known.candidate);
             // Each place in the text is for one task at a time.
             let is_sibling = |other: &&TrackedTask| {
                 other.around == Some((outer, TaskLink::Awaits))
@@ -317,10 +325,15 @@ impl TaskTracker {
             let siblings = self.tasks.values().filter(is_sibling);
             // Another run of the same body starts in the same line.
             let is_same_body = known.first == Some(place);
+            let head = own.and_then(|own| self.lookup.waiting_loop(ring, own, maps));
             if let Some(at) = at {
                 let (places, used) = match !is_same_body && self.lookup.reaches(ring, at, place, maps) {
                     true => (1, siblings.filter(|other| other.first == Some(place)).count()),
-                    false => (self.lookup.count_calls(ring, at, &function, maps), siblings.count()),
+                    false => {
+                        let calls = [Some(at), head].into_iter().flatten();
+                        let calls = calls.map(|at| LineLookup::count_calls(ring, at, &function, maps));
+                        (calls.sum(), siblings.count())
+                    }
                 };
                 if used < places {
                     return Some((outer, TaskLink::Awaits));
@@ -400,14 +413,26 @@ impl TaskTracker {
         let ticks = ticks.filter(|_| ring.clock_hz > 0 && !ring.exact);
         let for_at_least =
             ticks.map(|ticks| Duration::from_secs_f64(ticks as f64 / f64::from(ring.clock_hz)));
-        let (trail, parked, interrupt) = (task.trail.clone(), task.parked, task.thread.1);
-        let mut around = Vec::new();
         let mut next = task.around;
+        let (mut trail, mut parked, interrupt) = (task.trail.clone(), task.parked, task.thread.1);
+        // A thread that runs another task has left this one.
+        let is_left = self.threads.get(&task.thread).is_some_and(|thread| thread.active != Some(key));
+        let mut head = if parked { None } else { task.own };
+        head = head.and_then(|own| self.lookup.waiting_loop(&ring, own, maps));
+        if let Some(head) = head.take_if(|_| is_left) {
+            parked = true;
+            trail.push_back(head);
+        }
+        let mut around = Vec::new();
         while let Some((outer, link)) = next
             && around.len() < MOST_AROUND
         {
             let Some(known) = self.tasks.get(&outer) else { break };
-            let (at, above) = (known.at(), known.around);
+            let above = known.around;
+            // What a task awaits in its loop, it awaits at the head.
+            let head = known.own.filter(|_| link == TaskLink::Awaits && !known.parked);
+            let head = head.and_then(|own| self.lookup.waiting_loop(&ring, own, maps));
+            let at = head.or(known.at());
             let at = at.map(|at| self.lookup.named(&ring, at, maps));
             around.push(TaskAround { number: outer.1, link, at });
             next = above;
@@ -417,6 +442,7 @@ impl TaskTracker {
             number: key.1,
             pid: key.0,
             parked,
+            or_parked_at: head.map(|head| self.lookup.named(&ring, head, maps)),
             at: before.last().cloned(),
             thread: ring.lane(interrupt),
             interrupt: (interrupt != 0).then(|| ring.interrupts.text(interrupt)),

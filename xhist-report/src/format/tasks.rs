@@ -134,6 +134,10 @@ fn write_group(group: &[&LiveTask], heading: Style, dim: Style, out: &mut dyn Wr
     let interrupt = first.interrupt.as_ref().map_or_else(String::new, |name| format!(", in {name}"));
     writeln!(out, "{heading}{what} {verb} {at}{heading:#}{interrupt}{time}")?;
     write_source(first.at.as_ref(), dim, out)?;
+    if let Some(head) = &first.or_parked_at {
+        writeln!(out, "  or parked at {}, where its loop goes on", place(head))?;
+        write_source(Some(head), dim, out)?;
+    }
     for around in &first.around {
         let at = around.at.as_ref().map_or_else(|| "?".to_owned(), place);
         let number = if group.len() == 1 { format!(" (task {})", around.number) } else { String::new() };
@@ -186,6 +190,7 @@ mod tests {
             number,
             pid: 7,
             parked: true,
+            or_parked_at: None,
             at: Some(at(9, "b.lock().await;")),
             thread: "main".to_owned(),
             interrupt: None,

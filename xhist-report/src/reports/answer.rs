@@ -322,7 +322,8 @@ impl<'o> AnswerReport<'o> {
         let hash = ring.map_hash;
         let is_its = |suspect: &&SuspectLine| draft.has_suspects && suspect.map_hash == hash;
         let suspects: Vec<SuspectLine> = self.options.suspects.iter().filter(is_its).copied().collect();
-        let mut wanted = Wanted { lines: draft.lines, suspects: &suspects, is_test: self.options.is_test };
+        let test = self.options.is_test.then(|| ring.thread_name.as_deref().unwrap_or_default());
+        let mut wanted = Wanted { lines: draft.lines, suspects: &suspects, test };
         let panic = tail.panic(ending).filter(|_| std::ptr::eq(part, before));
         let mut draw = |wanted: Wanted<'_>| {
             let mut rows = part.rows(wanted);

@@ -40,7 +40,7 @@ pub fn print(
     })
 }
 
-/// Columns for how runs ended. Names of failed tests may take more.
+/// Columns for how runs ended. Behind a longer text, the command has a line of its own.
 const HOW_WIDTH: usize = 40;
 
 /// `12 KiB`, `3.4 MiB`.
@@ -81,10 +81,13 @@ fn table(runs: &[(ListedRun, SystemTime)], out: &mut dyn Write) -> io::Result<()
         let [run, when, size, rings, how, command] = row;
         let (run_width, when_width, size_width) = (widths[0], widths[1], widths[2]);
         let (rings_width, how_width) = (widths[3], widths[4].min(HOW_WIDTH));
-        let line = format!(
-            "{run:run_width$}  {when:when_width$}  {size:>size_width$}  {rings:>rings_width$}  {how:how_width$}  {command}"
-        );
-        writeln!(out, "{}", line.trim_end())?;
+        let start =
+            format!("{run:run_width$}  {when:when_width$}  {size:>size_width$}  {rings:>rings_width$}  ");
+        if how.chars().count() > how_width && !command.is_empty() {
+            writeln!(out, "{start}{how}\n{:1$}{command}", "", start.chars().count() + how_width + 2)?;
+        } else {
+            writeln!(out, "{}", format!("{start}{how:how_width$}  {command}").trim_end())?;
+        }
     }
     out.flush()
 }

@@ -45,6 +45,10 @@ fn every_run_is_listed_with_its_ending_the_newest_last() {
     let words = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
     assert_eq!(words(lines[0]).join(" "), "RUN WHEN SIZE RINGS HOW IT ENDED COMMAND");
     let column = lines[0].find("HOW").unwrap();
+    // The command of a run with a long text is below the other commands.
+    assert_eq!(lines[5].find("app"), lines[0].find("COMMAND"));
+    let (head, [_, rest @ ..]) = lines.split_at(5) else { panic!("{lines:?}") };
+    let lines = [head, rest].concat();
     let rest: Vec<String> = lines[1..].iter().map(|line| words(&line[column..]).join(" ")).collect();
     assert_eq!(
         rest,
@@ -52,7 +56,7 @@ fn every_run_is_listed_with_its_ending_the_newest_last() {
             "exit code 0 cargo run",
             "exit code 101: 1 test failed: net::reads cargo test",
             "ended by SIGSEGV cargo run -- \\u{1b}[2J",
-            "run.json cannot be read; a program panicked, crashed or was killed app",
+            "run.json cannot be read; a program panicked, crashed or was killed",
             "cargo xhist was killed; no program recorded anything",
             "running",
         ]

@@ -5,7 +5,7 @@
 //! |---|---|
 //! | 4 | number of the place; 0 for the rows of [`anchor`] and of the build |
 //! | 4 | size of the type; 0 for the anchor, 8 for the build |
-//! | 8 | address of [`of_type`] for the type, where the record of the value has its low half; else 0. The hash of the map, in the row of the build |
+//! | 8 | address of [`of_type`] for the type; 0 for 32 bits, unless the record of the value has its low half. The hash of the map, in the row of the build |
 //! | | the linkage name of [`of_type`] for the type, and a zero |
 //!
 //! Systems without ELF files have no rows. Linkers that drop unused sections keep this one, because of its flag `R`.
@@ -49,13 +49,15 @@ macro_rules! row {
 /// Adds the row of a place whose values have this type. With `IS_GENERIC` their records have a type key.
 #[inline(always)]
 pub(crate) fn add_row<const NUMBER: u32, const IS_GENERIC: bool, T>() {
-    if const { !IS_GENERIC } {
-        // Without its address the function need not be in the program.
-        row!(".quad 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
-    } else if const { size_of::<usize>() == 8 } {
+    // Linkers take an object of a library only where something refers to it: the one with this function has the type's
+    // debug information, too.
+    if const { size_of::<usize>() == 8 } {
         row!(".quad {of}", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
-    } else {
+    } else if const { IS_GENERIC } {
         row!(".long {of}, 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
+    } else {
+        // Without its address the function need not be in flash.
+        row!(".quad 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
     }
 }
 

@@ -31,7 +31,7 @@ fn recursive(folded: u64, lines: usize) -> Vec<String> {
         RowKind::Open(calls, _) => format!("{calls} open"),
         other => format!("{other:?}"),
     };
-    rows(&activations, &code, Wanted { lines, suspects: &[], is_test: false }).iter().map(shown).collect()
+    rows(&activations, &code, Wanted { lines, suspects: &[], test: None }).iter().map(shown).collect()
 }
 
 #[test]
@@ -40,13 +40,51 @@ fn a_recursion_is_its_first_and_its_last_round() {
     assert_eq!(recursive(500, 20), ["2", "3", "4", "2498 open", "2", "3", "4"]);
 }
 
+/// Trait objects and parsers come back to a function by way of several others.
+#[test]
+fn a_recursion_of_four_functions_is_its_first_and_its_last_round() {
+    let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+"#
+    .to_owned();
+    for (line, [of, calls]) in (1..).zip([["p", "q"], ["q", "r"], ["r", "s"], ["s", "p"]]) {
+        map.push_str(&format!(
+            "{{\"fn\":1,\"path\":\"{of}\",\"at\":\"{line}:1\",\"end\":\"{line}:20\"}}\n{{\"stmt\":1,\"line\":{line},\
+             \"col\":9,\"end\":\"{line}:12\",\"kind\":\"expr\",\"fn\":\"{of}\",\"calls\":\"{calls}\"}}\n"
+        ));
+    }
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+        RowKind::Open(calls, functions) => {
+            let names: Vec<&str> = functions.iter().map(|function| code.short_name(*function)).collect();
+            format!("{calls} open of {}", names.join(" "))
+        }
+        other => format!("{other:?}"),
+    };
+    let of = |rounds: usize| {
+        let mut activations = Activations::new(&code);
+        let again = (Handler::default(), ThreadEntry::Again { statements: 4, times: 500 });
+        let lines = |rounds| (0..rounds).flat_map(|_| 1..=4).map(|line| ran(1, line));
+        lines(rounds).chain([again]).chain(lines(ROUNDS)).for_each(|entry| activations.take(&names, entry));
+        let rows = rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
+        rows.iter().map(shown).collect::<Vec<String>>()
+    };
+    let all = ["1", "2", "3", "4", "9992 open of p q r s", "1", "2", "3", "4"];
+    assert_eq!(of(ROUNDS), all);
+    let folded_first =
+        ["2000 open of p q r s", "1", "2", "3", "4", "3996 open of p q r s", "1", "2", "3", "4"];
+    assert_eq!(of(1), folded_first, "the functions of the round, not of its first call");
+}
+
 /// What is shown of `f`, which calls `g` and then runs 69 other lines.
 fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
     shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
 }
 
-/// What is shown of `f`, whose lines 20 and 21 call `g`, when these lines ran.
-fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+/// A function `f`, whose lines 20 and 21 call `g`.
+fn f_and_g() -> (Names, Code) {
     let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
 {"file":1,"path":"a.rs","base":0,"first":1,"room":99}
 {"fn":1,"path":"f","at":"1:1","end":"90:2"}
@@ -62,6 +100,12 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
     }
     let names = Names::parse(map.as_bytes());
     let code = Code::of(&names);
+    (names, code)
+}
+
+/// What is shown of it when these lines ran.
+fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
+    let (names, code) = f_and_g();
     let mut activations = Activations::new(&code);
     ran_lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
     let suspects =
@@ -77,7 +121,7 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
         RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
         other => format!("{other:?}"),
     };
-    rows(&activations, &code, Wanted { lines, suspects: &suspects, is_test: true })
+    rows(&activations, &code, Wanted { lines, suspects: &suspects, test: Some("f") })
         .iter()
         .map(shown)
         .collect()
@@ -85,7 +129,7 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
 
 #[test]
 fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
-    assert_eq!(far(&[], 4), ["+94", "89"]);
+    assert_eq!(far(&[], 4), ["+92", "87", "88", "89"], "a small step where a whole one has no room");
     let around = ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
     assert_eq!(far(&[(94, 1)], 11), around);
     // The first rank may take all lines, another one only some of them.
@@ -113,6 +157,18 @@ fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() 
     assert!(!without.contains(&"20(7)".to_owned()), "no suspects, no outline: {without:?}");
 }
 
+/// What calls a closure of the test may be code of another crate, which reads like the function that ran last.
+#[test]
+fn the_outline_is_that_of_the_test_by_its_name() {
+    let (names, code) = f_and_g();
+    let mut activations = Activations::new(&code);
+    [2, 20, 92, 93].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+    for (test, outline) in [("tests::g", "g"), ("tests::f", "f"), ("other", "f"), ("", "f")] {
+        let function = outline_of(activations.open(), &code, test).and_then(|call| call.function);
+        assert_eq!(function.map(|function| code.short_name(function)), Some(outline), "{test}");
+    }
+}
+
 #[test]
 fn never_more_lines_than_wanted_and_always_the_last_one() {
     for (rounds, wanted) in [(1, 8), (5, 8), (40, 12), (3, 30)] {
@@ -135,7 +191,7 @@ fn a_loop_is_its_last_round_and_knows_when_the_first_one_ran() {
     let code = Code::of(&names);
     let mut activations = Activations::new(&code);
     [2, 3, 4, 3, 4, 3, 4].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-    let rows = rows(&activations, &code, Wanted { lines: 20, suspects: &[], is_test: false });
+    let rows = rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
     let when: Vec<_> = rows.iter().map(|row| (row.times, &row.firsts[..], &row.runs[..])).collect();
     assert_eq!(when, [(1, &[1][..], &[1][..]), (3, &[2], &[6]), (3, &[3], &[7])]);
 }

@@ -88,9 +88,11 @@ impl fmt::Display for RunError {
                 path.display()
             ),
             RunError::BadRecord(path, error) => write!(f, "{}: {error}", path.join(FILE).display()),
-            RunError::NothingFailed(path) => {
-                write!(f, "{}: nothing failed in this run, so there are no suspects", path.display())
-            }
+            RunError::NothingFailed(path) => write!(
+                f,
+                "{}: no test failed and no program crashed in this run, so there are no suspects",
+                path.display()
+            ),
             RunError::NothingRecorded(path) => {
                 write!(f, "{}: nothing is recorded of what failed, so there are no suspects", path.display())
             }

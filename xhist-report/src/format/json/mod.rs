@@ -199,6 +199,9 @@ enum JsonLine<'a> {
         thread: &'a str,
         #[serde(flatten)]
         at: Option<JsonTaskPlace<'a>>,
+        /// The head of its loop, at which it may wait if it is not `running`.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        or_parked_at: Option<JsonTaskPlace<'a>>,
         /// How long it has been there, at least.
         #[serde(skip_serializing_if = "Option::is_none")]
         seconds: Option<f64>,
@@ -382,6 +385,7 @@ fn task_line(task: &LiveTask) -> JsonLine<'_> {
         state: if task.parked { "parked" } else { "running" },
         thread: &task.thread,
         at: task.at.as_ref().map(json_place),
+        or_parked_at: task.or_parked_at.as_ref().map(json_place),
         seconds: task.for_at_least.map(|time| time.as_secs_f64()),
         around: around.collect(),
         before: task.before.iter().map(json_place).collect(),
