@@ -51,7 +51,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/fast_path/unoptimised.rs",
     "xhist-rt/src/hosted/slow_path/append.rs",
     "xhist-rt/src/hosted/slow_path/roll_over.rs",
-    "xhist-rt/src/hosted/slow_path/value.rs",
+    "xhist-rt/src/hosted/fast_path/value.rs",
     "xhist-rt/src/hosted/track/handlers.rs",
     "xhist-rt/src/hosted/track/pending.rs",
     "xhist-rt/src/bare/byte_list.rs",
