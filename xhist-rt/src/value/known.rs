@@ -17,19 +17,10 @@ pub(crate) struct ValueTarget {
     pub(crate) from: *const u8,
     pub(crate) bytes: usize,
     pub(crate) elements: usize,
-    /// It is of any type, so another thread may change a part of it.
-    pub(crate) is_shared: bool,
-}
-
-impl ValueTarget {
-    /// A value of any type.
-    pub(crate) fn value(from: *const u8, bytes: usize) -> ValueTarget {
-        ValueTarget { from, bytes, elements: 1, is_shared: true }
-    }
 }
 
 /// What is known of a type.
-pub(super) struct KnownType {
+pub(crate) struct KnownType {
     pub(super) id: fn() -> TypeId,
     /// The first element of the target of a value, null for none, and the number of elements.
     ///
@@ -39,7 +30,7 @@ pub(super) struct KnownType {
     /// Bytes of an element.
     size: usize,
     /// A value is the address of the first element, and the number of elements.
-    pub(super) is_wide: bool,
+    pub(crate) is_wide: bool,
     /// The target is text in UTF-8.
     pub(super) is_text: bool,
 }
@@ -59,24 +50,27 @@ impl KnownType {
         }
     }
 
+    /// The target of a value whose type [is wide](KnownType::is_wide).
+    ///
+    /// # Safety
+    /// The pointer is one to a valid value of such a type, which no code changes meanwhile.
+    #[inline(always)]
+    pub(crate) unsafe fn wide_target(&self, value: *const u8) -> ValueTarget {
+        // SAFETY: the caller promises a value of this type.
+        let WideReference { from, elements } = unsafe { value.cast::<WideReference>().read() };
+        ValueTarget { from, bytes: elements.wrapping_mul(self.size), elements }
+    }
+
     /// The target of a value.
     ///
     /// # Safety
     /// The pointer is one to a valid value of the type, which no code changes meanwhile.
     #[inline(always)]
-    pub(super) unsafe fn target(&self, value: *const u8) -> Option<ValueTarget> {
+    pub(crate) unsafe fn target(&self, value: *const u8) -> Option<ValueTarget> {
         // SAFETY: the caller promises a value of this type.
-        let (from, elements) = unsafe {
-            match self.is_wide {
-                true => {
-                    let WideReference { from, elements } = value.cast::<WideReference>().read();
-                    (from, elements)
-                }
-                false => (self.elements)(value),
-            }
-        };
+        let (from, elements) = unsafe { (self.elements)(value) };
         let bytes = elements.wrapping_mul(self.size);
-        (!from.is_null()).then_some(ValueTarget { from, bytes, elements, is_shared: false })
+        (!from.is_null()).then_some(ValueTarget { from, bytes, elements })
     }
 }
 

@@ -6,7 +6,7 @@
 
 use core::any::TypeId;
 
-use super::known::{KNOWN, KnownType, ValueTarget};
+use super::known::{KNOWN, KnownType};
 use super::place::ValuePlace;
 use super::sized::{self, PointersTo};
 use super::type_cache;
@@ -31,36 +31,26 @@ impl FoundType {
     /// Flag of a pointer to values of a size. A larger size than the rest of the bits is as good as that.
     const SIZE: u16 = 0x8000;
 
+    /// The size of what the values of the type refer to, if they are an address and nothing else.
     #[inline(always)]
-    fn known(self) -> Option<&'static KnownType> {
+    pub(crate) fn size_of_pointee(self) -> Option<usize> {
+        (self.0 & FoundType::SIZE != 0).then_some(usize::from(self.0 & !FoundType::SIZE))
+    }
+
+    /// The known type, if it is one.
+    #[inline(always)]
+    pub(crate) fn known(self) -> Option<&'static KnownType> {
         KNOWN.get(usize::from(self.0).wrapping_sub(1))
-    }
-
-    /// Whether [`FoundType::target`] calls no function.
-    #[inline(always)]
-    pub(crate) fn needs_no_call(self) -> bool {
-        self.known().is_none_or(|known| known.is_wide)
-    }
-
-    /// The target of a value; `None` if the type has none.
-    ///
-    /// # Safety
-    /// `value` points to a valid value of the type, which no code changes meanwhile.
-    #[inline(always)]
-    pub(crate) unsafe fn target(self, value: *const u8) -> Option<ValueTarget> {
-        // SAFETY: the caller promises a value of this type. That with a size is an address and nothing else.
-        unsafe {
-            if self.0 & FoundType::SIZE != 0 {
-                let size = usize::from(self.0 & !FoundType::SIZE);
-                return Some(ValueTarget::value(value.cast::<*const u8>().read(), size));
-            }
-            self.known()?.target(value)
-        }
     }
 }
 
-/// What is remembered of the type of a place.
+/// What is remembered of the type of a place, where that is found at once. `None` says nothing.
 #[inline(always)]
+pub(crate) fn found_at_once(place: &ValuePlace) -> Option<FoundType> {
+    type_cache::at_home(place.id as usize).map(FoundType)
+}
+
+/// What is remembered of the type of a place.
 pub(crate) fn found(place: &ValuePlace) -> Option<FoundType> {
     let found = FoundType(type_cache::get(place.id as usize)?);
     // It was asked for where the source did not say that it is a reference.
@@ -94,15 +84,17 @@ fn look_up(id: IdOf, size: Option<usize>) -> FoundType {
     found
 }
 
-/// Whether the size of the values of this place is remembered for the pointers to them, if there may be some.
+/// Whether the size of the values of this place is remembered for the pointers to them, as far as that is found at once.
 #[inline(always)]
 pub(crate) fn is_remembered(place: &ValuePlace) -> bool {
-    place.pointers.is_none_or(|pointers| type_cache::get(pointers as usize).is_some())
+    place.pointers.is_none_or(|pointers| type_cache::at_home(pointers as usize).is_some())
 }
 
 /// Remembers the size of the values of this place for the pointers to them.
 pub(crate) fn remember(place: &ValuePlace) {
-    if let Some(pointers) = place.pointers {
+    if let Some(pointers) = place.pointers
+        && type_cache::get(pointers as usize).is_none()
+    {
         add(pointers, place.size);
     }
 }

@@ -24,13 +24,13 @@ fn home(address: usize) -> usize {
     (address >> 4) % PLACES
 }
 
-/// What is remembered of the type with this function.
+/// What is remembered of the type with this function, if it is at home.
 #[inline(always)]
-pub(super) fn get(address: usize) -> Option<u16> {
+pub(super) fn at_home(address: usize) -> Option<u16> {
     #[cfg(target_has_atomic = "64")]
     {
         let known = TYPES.0[home(address)].load(Relaxed);
-        if known >> 16 == address as u64 { Some(known as u16) } else { get_beside(address) }
+        (known >> 16 == address as u64).then_some(known as u16)
     }
     #[cfg(not(target_has_atomic = "64"))]
     {
@@ -39,11 +39,18 @@ pub(super) fn get(address: usize) -> Option<u16> {
     }
 }
 
-#[cfg(target_has_atomic = "64")]
-#[inline(never)]
-fn get_beside(address: usize) -> Option<u16> {
-    let known = (1..IN_A_LINE).map(|step| TYPES.0[home(address) ^ step].load(Relaxed));
-    known.filter(|known| known >> 16 == address as u64).map(|known| known as u16).next()
+/// What is remembered of the type with this function.
+pub(super) fn get(address: usize) -> Option<u16> {
+    #[cfg(target_has_atomic = "64")]
+    {
+        let known = (0..IN_A_LINE).map(|step| TYPES.0[home(address) ^ step].load(Relaxed));
+        known.filter(|known| known >> 16 == address as u64).map(|known| known as u16).next()
+    }
+    #[cfg(not(target_has_atomic = "64"))]
+    {
+        let _ = address;
+        None
+    }
 }
 
 /// Remembers this of the type with this function. Where its line is full, the type at home is forgotten.
@@ -91,6 +98,7 @@ mod tests {
         for number in 0..IN_A_LINE {
             assert_eq!(get(address(number)), Some(number as u16 + 1), "{number}");
         }
+        assert_eq!((at_home(address(0)), at_home(address(1))), (Some(1), None));
         set(address(3), 77);
         assert_eq!((get(address(3)), get(address(2))), (Some(77), Some(3)));
         // One more than the line has room for.
