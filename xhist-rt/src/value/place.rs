@@ -52,6 +52,12 @@ impl ValuePlace {
         }
     }
 
+    /// Whether the source says that the values are references of one word.
+    #[inline(always)]
+    pub(crate) const fn pointee_is_written(&self) -> bool {
+        self.pointee.is_some()
+    }
+
     /// A place of references of one word.
     pub(crate) const fn of_references<
         const NUMBER: u32,

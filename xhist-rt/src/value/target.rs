@@ -54,7 +54,7 @@ pub(crate) fn found_at_once(place: &ValuePlace) -> Option<FoundType> {
 pub(crate) fn found(place: &ValuePlace) -> Option<FoundType> {
     let found = FoundType(type_cache::get(place.id as usize)?);
     // It was asked for where the source did not say that it is a reference.
-    let is_new = found.0 == FoundType::NONE.0 && place.pointee.is_some();
+    let is_new = found.0 == FoundType::NONE.0 && place.pointee_is_written();
     (!is_new).then_some(found)
 }
 

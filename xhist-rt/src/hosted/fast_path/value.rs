@@ -57,7 +57,12 @@ unsafe fn record_found<const IS_TYPED: bool>(place: &ValuePlace, value: *const u
                 false => put_pointee(place, pointer(value), size.min(MAX_BYTES)),
             };
         }
-        let Some(known) = found.known() else { return record_sought(place, value) };
+        let Some(known) = found.known() else {
+            return match place.pointee_is_written() {
+                true => record_sought(place, value),
+                false => record_own(place, value),
+            };
+        };
         match known.is_wide && !IS_TYPED {
             true => put_target(place, known.wide_target(value)),
             false => record_known(place, value, known),
