@@ -43,6 +43,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/value/known.rs",
     "xhist-rt/src/value/load.rs",
     "xhist-rt/src/value/payload.rs",
+    "xhist-rt/src/value/place.rs",
     "xhist-rt/src/value/target.rs",
     "xhist-rt/src/value/type_id.rs",
     "xhist-rt/src/value/types.rs",
