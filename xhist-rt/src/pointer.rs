@@ -6,9 +6,9 @@ pub trait Pointer {
     /// What it refers to.
     type Pointee: ?Sized;
 
-    /// The size of that, if the reference has one word.
+    /// The size of that.
     #[doc(hidden)]
-    fn size_of_pointee(&self) -> Option<usize>;
+    fn size_of_pointee(&self) -> usize;
 }
 
 macro_rules! references {
@@ -16,9 +16,9 @@ macro_rules! references {
         impl<U: ?Sized> Pointer for $reference {
             type Pointee = U;
 
-            #[inline(always)]
-            fn size_of_pointee(&self) -> Option<usize> {
-                if const { size_of::<&U>() == size_of::<usize>() } { Some(size_of_val(&**self)) } else { None }
+            #[inline]
+            fn size_of_pointee(&self) -> usize {
+                size_of_val(&**self)
             }
         }
     )*};

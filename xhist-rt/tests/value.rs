@@ -133,6 +133,8 @@ macro_rules! each_target {
             hooks::vt::<18, _>(&core::ptr::null::<u8>());
             let word = core::sync::atomic::AtomicU32::new(0x8182_8384);
             hooks::vr::<19, _>(&&word);
+            hooks::vt::<20, _>(&Box::<[u16]>::from([7, 0x8001]));
+            hooks::vr::<21, _>(&&mut [0x8182_8384u32, 1][..]);
         });
         assert_eq!(history.target(1), (&[5][..], None));
         assert_eq!(history.target(2), (&[6][..], Some(1)));
@@ -158,6 +160,8 @@ macro_rules! each_target {
         assert_eq!(history.target(17), (&b"a/b"[..], Some(3)));
         assert_eq!(history.target(18), (&[0; 8][..], None));
         assert_eq!(history.target(19), (&[0x84, 0x83, 0x82, 0x81][..], Some(1)));
+        assert_eq!(history.target(20), (&[7, 0, 1, 0x80][..], Some(2)));
+        assert_eq!(history.target(21), (&[0x84, 0x83, 0x82, 0x81, 1, 0, 0, 0][..], Some(2)));
     }};
 }
 
@@ -191,6 +195,24 @@ fn a_pointer_leads_to_its_target_once_the_size_of_that_is_known() {
     }
     for number in [5, 6] {
         assert_eq!((history.target(number).0.len(), history.target(number).1), (8, None), "{number}");
+    }
+}
+
+/// The source says that a value is a reference at one place, and not at another that was passed before.
+#[test]
+#[cfg(target_arch = "x86_64")]
+fn a_written_reference_leads_to_its_target_though_the_type_had_none() {
+    #[expect(dead_code, reason = "its bytes are read")]
+    struct Unseen([u8; 3]);
+    let history = record(|| {
+        let reference = &Unseen([1, 0x82, 3]);
+        xhist_rt::vt::<1, _>(&reference);
+        xhist_rt::vr::<2, _>(&reference);
+        xhist_rt::vt::<3, _>(&reference);
+    });
+    assert_eq!((history.target(1).0.len(), history.target(1).1), (8, None));
+    for number in [2, 3] {
+        assert_eq!(history.target(number), (&[1, 0x82, 3][..], Some(1)), "{number}");
     }
 }
 

@@ -62,6 +62,26 @@ pub(crate) unsafe fn loaded(from: *const u8, len: usize) -> u64 {
     }
 }
 
+/// [`loaded`] for sixteen bytes.
+///
+/// # Safety
+/// They may be read there.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2", not(miri)))]
+#[inline(always)]
+pub(crate) unsafe fn loaded_sixteen(from: *const u8) -> core::arch::x86_64::__m128i {
+    let bytes;
+    // SAFETY: the caller promises the bytes. For those that another thread stores meanwhile, see `loaded`.
+    unsafe {
+        core::arch::asm!(
+            "movdqu {bytes}, xmmword ptr [{from}]",
+            from = in(reg) from,
+            bytes = out(xmm_reg) bytes,
+            options(nostack, preserves_flags, readonly),
+        );
+    }
+    bytes
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

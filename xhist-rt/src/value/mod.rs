@@ -8,11 +8,15 @@ pub(crate) mod load;
 #[cfg(feature = "std")]
 pub(crate) mod payload;
 #[cfg(feature = "std")]
-pub(crate) mod sized;
+pub(crate) mod place;
+#[cfg(feature = "std")]
+mod sized;
 #[cfg(feature = "std")]
 pub(crate) mod target;
 #[cfg(feature = "std")]
-pub(crate) mod type_id;
+mod type_cache;
+#[cfg(feature = "std")]
+mod type_id;
 pub mod types;
 
 /// Number of own bytes of a value that are recorded.

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use super::type_id::id_of;
 
 /// Gives the ids of the pointers to a type that are the address of its value and nothing else.
-pub(crate) type PointersTo = fn() -> [TypeId; 3];
+pub(super) type PointersTo = fn() -> [TypeId; 3];
 
 /// A type, and the bytes of its values.
 struct SizedType {
@@ -24,27 +24,12 @@ static SIZED: [OnceLock<SizedType>; TYPES] = [const { OnceLock::new() }; TYPES];
 /// Number of places that threads have taken.
 static TAKEN: AtomicUsize = AtomicUsize::new(0);
 
-pub(crate) fn pointers_to<T: ?Sized>() -> [TypeId; 3] {
+pub(super) fn pointers_to<T: ?Sized>() -> [TypeId; 3] {
     [id_of::<&T>(), id_of::<&mut T>(), id_of::<Box<T>>()]
 }
 
-/// Remembers the size of a type. Returns whether it was not known.
-#[inline]
-pub(super) fn remember(pointers: PointersTo, size: usize) -> bool {
-    /// The functions of types that need not be looked for.
-    static DONE: [AtomicUsize; TYPES] = [const { AtomicUsize::new(0) }; TYPES];
-    let address = pointers as usize;
-    let done = &DONE[(address >> 4) % TYPES];
-    if done.load(Relaxed) == address {
-        return false;
-    }
-    done.store(address, Relaxed);
-    add(pointers, size)
-}
-
-#[cold]
-#[inline(never)]
-fn add(pointers: PointersTo, size: usize) -> bool {
+/// Adds the size of a type. Returns whether it was not known.
+pub(super) fn add(pointers: PointersTo, size: usize) -> bool {
     if of_pointee(pointers()[0]).is_some() {
         return false;
     }

@@ -5,11 +5,11 @@
 //! program and nothing that changes behind a shared reference.
 
 use core::any::TypeId;
-#[cfg(target_has_atomic = "64")]
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-use super::known::{KNOWN, KnownType, ValueTarget};
+use super::known::{KNOWN, KnownType};
+use super::place::ValuePlace;
 use super::sized::{self, PointersTo};
+use super::type_cache;
 use super::type_id::{IdOf, id_of};
 
 /// Whether values of this type may have a target, as far as size and alignment show. A pointer is never null, so one word
@@ -21,88 +21,90 @@ pub(crate) const fn may_have_target<T>() -> bool {
         && (size_of::<T>() == 2 * WORD || has_niche && matches!(size_of::<T>() / WORD, 1 | 3))
 }
 
-/// The target of a value; `None` if it has none.
-///
-/// # Safety
-/// `value` points to a valid value of the type with this id, which no code changes meanwhile.
-#[inline]
-pub(crate) unsafe fn target(id: IdOf, value: *const u8) -> Option<ValueTarget> {
-    match found(id)? {
-        // SAFETY: the caller promises a value of this type.
-        FoundType::Known(known) => unsafe { (known.target)(value) },
-        // SAFETY: the type is a pointer that is an address and nothing else.
-        FoundType::Sized(size) => Some(ValueTarget::value(unsafe { value.cast::<*const u8>().read() }, size)),
-    }
-}
-
-/// Remembers the size of a type for the pointers to it.
-#[inline]
-pub(crate) fn remember(pointers: PointersTo, size: usize) {
-    if sized::remember(pointers, size) {
-        // Some of them may have been asked for.
-        #[cfg(target_has_atomic = "64")]
-        ASKED.iter().for_each(|asked| asked.store(0, Relaxed));
-    }
-}
-
-/// A type that was found by its id.
-enum FoundType {
-    Known(&'static KnownType),
-    /// A pointer to values of this many bytes.
-    Sized(usize),
-}
-
-/// What is remembered of a type that was asked for: 0 for none, the number of a known type from 1, or a size.
+/// What was found out about the type of a place.
 #[derive(Clone, Copy)]
-struct Remembered(u16);
+pub(crate) struct FoundType(u16);
 
-impl Remembered {
-    /// Flag of a size. A larger one than the rest of the bits is as good as that.
+impl FoundType {
+    /// A type whose values have no target. The others are the number of a known type from 1, or [`Self::SIZE`] and a size.
+    const NONE: FoundType = FoundType(0);
+    /// Flag of a pointer to values of a size. A larger size than the rest of the bits is as good as that.
     const SIZE: u16 = 0x8000;
 
-    #[cold]
-    #[inline(never)]
-    fn of(id: IdOf) -> Remembered {
-        let id = id();
-        if let Some(index) = KNOWN.iter().position(|known| (known.id)() == id) {
-            return Remembered(index as u16 + 1);
-        }
-        let size = sized::of_pointee(id);
-        Remembered(size.map_or(0, |size| Remembered::SIZE | size.min(0x7FFF) as u16))
+    /// The size of what the values of the type refer to, if they are an address and nothing else.
+    #[inline(always)]
+    pub(crate) fn size_of_pointee(self) -> Option<usize> {
+        (self.0 & FoundType::SIZE != 0).then_some(usize::from(self.0 & !FoundType::SIZE))
     }
 
-    #[inline]
-    fn found(self) -> Option<FoundType> {
-        match self.0 & Remembered::SIZE {
-            0 => KNOWN.get(usize::from(self.0).wrapping_sub(1)).map(FoundType::Known),
-            _ => Some(FoundType::Sized(usize::from(self.0 & !Remembered::SIZE))),
-        }
+    /// The known type, if it is one.
+    #[inline(always)]
+    pub(crate) fn known(self) -> Option<&'static KnownType> {
+        KNOWN.get(usize::from(self.0).wrapping_sub(1))
     }
 }
 
-#[cfg(target_has_atomic = "64")]
-const TYPES: usize = 1024;
-/// The types that were asked for: the address of a function that gives the id, and in the low 16 bits [`Remembered`].
-#[cfg(target_has_atomic = "64")]
-static ASKED: [AtomicU64; TYPES] = [const { AtomicU64::new(0) }; TYPES];
+/// What is remembered of the type of a place, where that is found at once. `None` says nothing.
+#[inline(always)]
+pub(crate) fn found_at_once(place: &ValuePlace) -> Option<FoundType> {
+    type_cache::at_home(place.id as usize).map(FoundType)
+}
 
-#[inline]
-fn found(id: IdOf) -> Option<FoundType> {
-    #[cfg(target_has_atomic = "64")]
-    {
-        let address = id as usize as u64;
-        let key = address << 16;
-        let asked = &ASKED[(address >> 4) as usize % TYPES];
-        let known = asked.load(Relaxed);
-        if known >> 16 << 16 == key && key >> 16 == address {
-            return Remembered(known as u16).found();
-        }
-        let remembered = Remembered::of(id);
-        asked.store(key | u64::from(remembered.0), Relaxed);
-        remembered.found()
+/// What is remembered of the type of a place.
+pub(crate) fn found(place: &ValuePlace) -> Option<FoundType> {
+    let found = FoundType(type_cache::get(place.id as usize)?);
+    // It was asked for where the source did not say that it is a reference.
+    let is_new = found.0 == FoundType::NONE.0 && place.pointee_is_written();
+    (!is_new).then_some(found)
+}
+
+/// Finds out about the type of a place, and remembers it.
+///
+/// # Safety
+/// `value` points to a valid value of the type.
+pub(crate) unsafe fn learn(place: &ValuePlace, value: *const u8) -> FoundType {
+    // SAFETY: the caller promises a value.
+    let pointee = place.pointee.as_ref().map(|pointee| (pointee.pointers, unsafe { (pointee.size)(value) }));
+    if let Some((pointers, size)) = pointee {
+        add(pointers, size);
     }
-    #[cfg(not(target_has_atomic = "64"))]
-    Remembered::of(id).found()
+    look_up(place.id, pointee.map(|(_, size)| size))
+}
+
+/// Looks for a type, and remembers it. `size` is that of what its values refer to, if the source says so.
+fn look_up(id: IdOf, size: Option<usize>) -> FoundType {
+    let (address, id) = (id as usize, id());
+    let known = KNOWN.iter().position(|known| (known.id)() == id);
+    let size = || size.or_else(|| sized::of_pointee(id));
+    let found = match known {
+        Some(index) => FoundType(index as u16 + 1),
+        None => size().map_or(FoundType::NONE, |size| FoundType(FoundType::SIZE | size.min(0x7FFF) as u16)),
+    };
+    type_cache::set(address, found.0);
+    found
+}
+
+/// Whether the size of the values of this place is remembered for the pointers to them, as far as that is found at once.
+#[inline(always)]
+pub(crate) fn is_remembered(place: &ValuePlace) -> bool {
+    place.pointers.is_none_or(|pointers| type_cache::at_home(pointers as usize).is_some())
+}
+
+/// Remembers the size of the values of this place for the pointers to them.
+pub(crate) fn remember(place: &ValuePlace) {
+    if let Some(pointers) = place.pointers
+        && type_cache::get(pointers as usize).is_none()
+    {
+        add(pointers, place.size);
+    }
+}
+
+fn add(pointers: PointersTo, size: usize) {
+    type_cache::set(pointers as usize, FoundType::NONE.0 + 1);
+    if sized::add(pointers, size) {
+        // Some of its pointers may have been asked for.
+        type_cache::forget(FoundType::NONE.0);
+    }
 }
 
 /// Whether a value equals a text: a `bool`, a number, a `char` or a text. A value of another type equals none.
@@ -115,9 +117,11 @@ pub(crate) fn equals<T>(value: &T, text: &str) -> bool {
         };
     }
     parsed!(u8 i8 u16 i16 u32 i32 u64 i64 u128 i128 usize isize f32 f64 char bool);
-    let target = match found(id_of::<T>) {
+    let found = type_cache::get(id_of::<T> as IdOf as usize).map(FoundType);
+    let found = found.unwrap_or_else(|| look_up(id_of::<T>, None));
+    let target = match found.known() {
         // SAFETY: `value` is a valid value of the type with this id.
-        Some(FoundType::Known(known)) if known.is_text => unsafe { (known.target)(value) },
+        Some(known) if known.is_text => unsafe { known.target(value) },
         _ => None,
     };
     target.is_some_and(|target| {

@@ -4,10 +4,10 @@ use core::any::TypeId;
 use core::marker::PhantomData;
 
 /// Gives the id of a type. Its address is compared first, because that is faster.
-pub(crate) type IdOf = fn() -> TypeId;
+pub(super) type IdOf = fn() -> TypeId;
 
 /// The id of a type, with each lifetime in it as `'static`.
-pub(crate) fn id_of<T>() -> TypeId {
+pub(super) fn id_of<T>() -> TypeId {
     trait Identified {
         fn id(&self) -> TypeId
         where

@@ -9,7 +9,8 @@
 //! including the roll-over, because a call may read it. A signal handler finds the end of the words by searching for
 //! it.
 //!
-//! `optimised` and `unoptimised` are a statement in optimised and unoptimised code. `x86_64` and `portable` call
+//! `optimised` and `unoptimised` are a statement in optimised and unoptimised code, and `value` has values for both that are
+//! longer, or lead somewhere. `x86_64` and `portable` call
 //! [`crate::hosted::slow_path`], which does everything else.
 
 #[cfg_attr(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")), path = "x86_64.rs")]
@@ -25,6 +26,7 @@ mod cpu;
 pub(crate) mod optimised;
 #[cfg(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable")))]
 pub(crate) mod unoptimised;
+mod value;
 /// On other systems both are the same.
 #[cfg(not(all(target_arch = "x86_64", target_os = "linux", not(feature = "portable"))))]
 pub(crate) use optimised as unoptimised;

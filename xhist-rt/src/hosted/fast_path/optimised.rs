@@ -7,10 +7,13 @@ use qs_core::record::value::{MARK, TYPED, class_of, long_head, long_mark, mark};
 use qs_core::record::words::UNIT;
 
 use super::cpu::call_roll_over;
-use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
+use super::value::{record_own, record_target};
+use crate::hosted::slow_path::record_without_word;
 use crate::hosted::thread_state::{ThreadState, tls};
 use crate::pointer::Pointer;
 use crate::value::payload::{put_eight, put_four, tops};
+use crate::value::place::ValuePlace;
+use crate::value::target::may_have_target;
 use crate::value::types::{add_row, key};
 use crate::value::{bytes, kept};
 
@@ -102,7 +105,7 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
             6 => bytes::group::<6>(from),
             7 => bytes::group::<7>(from),
             8 => bytes::group::<8>(from),
-            _ => return record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
+            _ => return record_own(const { &ValuePlace::new::<NUMBER, MOST, IS_GENERIC, T>() }, from),
         };
         match key::<IS_GENERIC, T>() {
             None => put_value::<NUMBER>(tls, const { class_of(kept::<T>(MOST)) }, read),
@@ -114,17 +117,25 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
 /// Records what a value refers to, or else the value.
 #[inline(always)]
 pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
-    if !record_target::<NUMBER, IS_GENERIC, T>(value) {
-        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    if const { !may_have_target::<T>() } {
+        return own::<NUMBER, MOST, IS_GENERIC, T>(value);
     }
+    add_row::<NUMBER, IS_GENERIC, T>();
+    let place = const { &ValuePlace::new::<NUMBER, MOST, IS_GENERIC, T>() };
+    // SAFETY: the value has the type of the place. It was just bound, so no other code changes it.
+    unsafe { record_target(place, (&raw const *value).cast()) };
 }
 
 /// Records what a reference refers to, or else the reference.
 #[inline(always)]
 pub(crate) fn reference<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T: Pointer>(value: &T) {
-    if !record_pointee::<NUMBER, IS_GENERIC, T>(value) {
-        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    if const { size_of::<T>() > size_of::<usize>() } {
+        return target::<NUMBER, MOST, IS_GENERIC, T>(value);
     }
+    add_row::<NUMBER, IS_GENERIC, T>();
+    let place = const { &ValuePlace::of_references::<NUMBER, MOST, IS_GENERIC, T>() };
+    // SAFETY: as above.
+    unsafe { record_target(place, (&raw const *value).cast()) };
 }
 
 /// Stores a value of this class and moves the cursor behind it. The mark comes last: without it the words end there.

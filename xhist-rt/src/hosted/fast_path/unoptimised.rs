@@ -6,10 +6,13 @@ use core::mem::offset_of;
 use qs_core::record::value::{MARK, TYPED, long_head, long_mark, mark};
 
 use super::cpu::call_roll_over_in_asm;
-use crate::hosted::slow_path::{record_long, record_pointee, record_target, record_without_word};
+use super::value::{record_own, record_target};
+use crate::hosted::slow_path::record_without_word;
 use crate::hosted::thread_state::ThreadState;
 use crate::pointer::Pointer;
 use crate::value::kept;
+use crate::value::place::ValuePlace;
+use crate::value::target::may_have_target;
 use crate::value::types::{add_row, of_type};
 
 const LIMIT: usize = offset_of!(ThreadState, limit);
@@ -249,7 +252,10 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
             (true, 6) => load!(6 store_typed),
             (true, 7) => load!(7 store_typed),
             (true, 8) => load!(8 store_typed),
-            _ => record_long::<NUMBER, MOST, IS_GENERIC, T>(value),
+            _ => record_own(
+                const { &ValuePlace::new::<NUMBER, MOST, IS_GENERIC, T>() },
+                (&raw const *value).cast(),
+            ),
         }
     }
 }
@@ -257,15 +263,23 @@ pub(crate) fn own<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, 
 /// Records what a value refers to, or else the value.
 #[inline(always)]
 pub(crate) fn target<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T>(value: &T) {
-    if !record_target::<NUMBER, IS_GENERIC, T>(value) {
-        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    if const { !may_have_target::<T>() } {
+        return own::<NUMBER, MOST, IS_GENERIC, T>(value);
     }
+    add_row::<NUMBER, IS_GENERIC, T>();
+    let place = const { &ValuePlace::new::<NUMBER, MOST, IS_GENERIC, T>() };
+    // SAFETY: the value has the type of the place. It was just bound, so no other code changes it.
+    unsafe { record_target(place, (&raw const *value).cast()) };
 }
 
 /// Records what a reference refers to, or else the reference.
 #[inline(always)]
 pub(crate) fn reference<const NUMBER: u32, const MOST: usize, const IS_GENERIC: bool, T: Pointer>(value: &T) {
-    if !record_pointee::<NUMBER, IS_GENERIC, T>(value) {
-        own::<NUMBER, MOST, IS_GENERIC, T>(value);
+    if const { size_of::<T>() > size_of::<usize>() } {
+        return target::<NUMBER, MOST, IS_GENERIC, T>(value);
     }
+    add_row::<NUMBER, IS_GENERIC, T>();
+    let place = const { &ValuePlace::of_references::<NUMBER, MOST, IS_GENERIC, T>() };
+    // SAFETY: as above.
+    unsafe { record_target(place, (&raw const *value).cast()) };
 }

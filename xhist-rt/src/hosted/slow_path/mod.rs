@@ -5,9 +5,6 @@
 mod append;
 #[allow(unsafe_code)]
 mod roll_over;
-#[allow(unsafe_code)]
-mod value;
 
 pub(crate) use append::{append_record, at, put_word, record_without_word};
 pub(crate) use roll_over::roll_over;
-pub(crate) use value::{record_long, record_pointee, record_target};
