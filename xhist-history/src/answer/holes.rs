@@ -267,7 +267,7 @@ mod tests {
         let above = |at: Option<u32>, frames: &[u32]| {
             let mut activations = Activations::new(&code);
             [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-            let wanted = Wanted { lines: 20, suspects: &[], is_test: false };
+            let wanted = Wanted { lines: 20, suspects: &[], test: None };
             let mut rows = view::rows(&activations, &code, wanted);
             let panic = PanicPlace { at: at.map(place), ..PanicPlace::default() };
             let frames: Vec<CodePlace> = frames.iter().map(|line| place(*line)).collect();

@@ -310,6 +310,7 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Record;
 
     #[test]
     fn a_word_is_not_a_part_of_another() {
@@ -317,5 +318,39 @@ mod tests {
             has_word("a.next().map(f)", "next") && has_word("f", "f") && has_word("next_one(next)", "next")
         );
         assert!(!has_word("next_one(x)", "next") && !has_word("", "f") && !has_word("if x", "f"));
+    }
+
+    const MAP: &str = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"9:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f"}
+"#;
+
+    #[test]
+    fn panics_and_values_are_those_of_their_items() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let mut tail = Tail::default();
+        let item = |what| Item { what, time: None, interrupt: 0, handlers: 0, values: Vec::new() };
+        for (line, value) in [(2, 7), (3, 8)] {
+            let values = vec![RecordedValue::new(1, &[value])];
+            tail.push(&Item { values, ..item(What::Statement { file: 1, line }) }, 0);
+        }
+        let place = PanicPlace { program: 5, ..PanicPlace::default() };
+        tail.push(&item(What::Panic(Record::default(), Box::new(place.clone()))), 1);
+        let ending = tail.ending((&code, &names), true);
+        assert_eq!((ending.end, ending.order, tail.panic(&ending)), (ThreadEnd::Panic, 1, Some(&place)));
+        let before = tail.before((&code, &names), &ending, &mut |_, _| None);
+        let mut values: Vec<(u64, &[u8])> =
+            before.values.iter().map(|(time, values)| (*time, values[0].bytes())).collect();
+        values.sort_unstable();
+        assert_eq!(values, [(1, &[7][..]), (2, &[8])]);
+        let rows = before.rows(Wanted { lines: 9, suspects: &[], test: None });
+        let functions = rows.iter().filter_map(|row| match row.kind {
+            view::RowKind::Statement(statement) => Some(code.name_of(statement)),
+            _ => None,
+        });
+        assert_eq!(functions.collect::<Vec<_>>(), ["f", "f"]);
     }
 }

@@ -94,8 +94,22 @@ fn recorded_repetitions_become_loops() {
     assert_eq!(open_at_the_end("2 3 7", Some((2, 9)), "3 7"), "2 [3x10 g(7x10)]x10 3 > 7");
     assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
     assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
+    assert_eq!(open_after("2 3 7 8 3 7 8", Some((6, 9))), "2 [3x20 g(7x20 8x20)]x20", "two rounds");
     // A round may have the same statement twice.
     assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");
+}
+
+#[test]
+fn the_parts_of_a_call_are_found_by_its_number() {
+    let (names, code) = code();
+    let mut activations = Activations::new(&code);
+    [2, 3, 7, 8, 4].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+    let [f] = activations.open() else { panic!("one call: {activations:?}") };
+    let g = f.body.iter().find_map(|part| match part {
+        CallContent::Call(call) => Some(call.id),
+        _ => None,
+    });
+    assert_eq!((f.len_of(f.id), f.len_of(g.unwrap()), f.len_of(99)), (Some(4), Some(2), None));
 }
 
 #[test]

@@ -426,3 +426,16 @@ pub fn implicit(of_trait: &str, words: &mut CallWords) -> Implicit {
         _ => Implicit::Never,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_panics_if_a_condition_does_not_hold_is_a_check() {
+        let checks = ["assert_eq!", "debug_assert!", "std::panic!", ".unwrap", ".expect_err", "todo!"];
+        assert!(checks.iter().all(|name| PanicCalls::of([*name].into_iter()).checks));
+        let others = ["assert", "println!", "unwrap", "panicking", ".map"];
+        assert!(!PanicCalls::of(others.into_iter()).checks);
+    }
+}
