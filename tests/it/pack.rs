@@ -102,12 +102,10 @@ fn whole_run() {
         let there = elsewhere(&machine).args(&args.replace("RUN", "run.xhist")).done();
         assert_eq!(there.code(), here.code(), "{args}: {}", there.summary());
         if !args.starts_with("builds") {
-            assert_eq!(
-                without_paths(&there.stdout),
-                without_paths(&here.stdout),
-                "{args}: {}",
-                there.summary()
-            );
+            // The program is not in the file, so the frames of the panic are not known there.
+            let frames = " at src/lib.rs:23: the calls below that line had returned --";
+            let here = without_paths(&here.stdout).replace(frames, "; its message names src/lib.rs:23 --");
+            assert_eq!(without_paths(&there.stdout), here, "{args}: {}", there.summary());
         }
         there.check(!there.stdout.is_empty() && !there.stderr.contains("no source text"), args);
     }

@@ -268,6 +268,16 @@ fn behind_calls() {
     assert!(calls().contains(&format!("{}\n", place("// check"))), "certain");
     // Without debug information there are no frames.
     let done = run("--release -- compare");
-    let end = format!("  -- the thread panicked; its message names {} --\n", place("// compare"));
+    let at = place("// compare");
+    let end = format!("  -- the thread panicked; its message names {at} --\n");
     done.check(listing(&done).contains(&end), "the line of the message");
+    // A pack with the program has them on any machine.
+    run("-- compare");
+    let pack = tree.join("run.tar.gz");
+    cargo(tree.path()).args("xhist pack --programs -o").arg(&pack).succeed();
+    std::fs::rename(tree.join("target"), tree.join("gone")).expect("it is moved");
+    let answer =
+        report(tree.path()).env("XHIST_CACHE", tree.join("cache")).arg("answer").arg(&pack).succeed();
+    answer
+        .check(answer.stdout.contains(&format!("-- the thread panicked at {at}: the calls below")), "frames");
 }

@@ -86,7 +86,7 @@ impl Recording {
         frames.iter().find(is_there).or(frames.first()).copied()
     }
 
-    /// The stack at a failure, the failing call first, without what [`returned_at_panic`].
+    /// The stack at a failure, the failing call first. Calls that [`returned_at_panic`] finds are left out.
     pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
         let mut frames = self.stack_at(step);
         let place = self.panic_place(step);

@@ -10,7 +10,7 @@ use object::read::elf::FileHeader;
 use object::{Endianness, FileKind, Object as _};
 use qs_core::map::Hash;
 
-use super::find::named;
+use super::find::candidates;
 use super::types::plain_section;
 use crate::model::{CodePlace, PanicPlace, Ring};
 use crate::options::ReadOptions;
@@ -25,7 +25,7 @@ pub fn frames(ring: &Ring, panic: &PanicPlace, options: &ReadOptions) -> Vec<Cod
     if panic.frames.is_empty() {
         return Vec::new();
     }
-    let mut programs = named(ring, options).into_iter().filter_map(|path| ProgramFile::open(&path));
+    let mut programs = candidates(ring, options).filter_map(|path| ProgramFile::open(&path));
     let program = programs.find(|file| file.hash() == Some(panic.program));
     program.and_then(|program| program.lines(&panic.frames)).unwrap_or_default()
 }
