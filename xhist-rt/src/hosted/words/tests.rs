@@ -79,6 +79,9 @@ fn run(program: &mut Program, parts: &[Part]) {
             }
             Part::Loop(parts, times) => {
                 for _ in 0..*times {
+                    if program.is_long() {
+                        return;
+                    }
                     program.check();
                     run(program, parts);
                 }
@@ -133,15 +136,9 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
     prop::collection::vec(part(), 1..8)
 }
 
-/// Number of cases. A usual run has a few, and the release build of a long run all.
-pub(super) fn cases(release: u32) -> ProptestConfig {
-    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
-    let share = match (cfg!(debug_assertions), is_long) {
-        (true, false) => 16,
-        (true, true) => 8,
-        (false, _) => 1,
-    };
-    let cases = release / share;
+/// Number of cases, without optimisation an eighth of them.
+pub(super) fn cases(optimised: u32) -> ProptestConfig {
+    let cases = if cfg!(debug_assertions) { optimised / 8 } else { optimised };
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
 
