@@ -260,6 +260,9 @@ fn a_mark_of_a_task_is_between_its_statements() {
 }
 
 proptest! {
+    // Each case reads a ring from its beginning up to 40 times.
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
     #[test]
     fn a_resumed_reader_gives_each_statement_once(
         statements in statements(),
