@@ -187,6 +187,7 @@ fn set_up_run(
         map: prepared.map.clone(),
         root: prepared.root.clone(),
         build: prepared.build.clone(),
+        profile: command.profile_directory(),
         has_values: prepared.has_values,
         chosen_file: chosen("XHIST_FILE").map(PathBuf::from),
         kind,

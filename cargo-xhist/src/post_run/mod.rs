@@ -85,7 +85,11 @@ impl Run {
         if !self.has_values && !failed {
             return BTreeMap::new();
         }
-        programs::find(&self.build, &files.iter().map(|file| rings::program_of(file)).collect())
+        programs::find(
+            &self.build,
+            &self.profile,
+            &files.iter().map(|file| rings::program_of(file)).collect(),
+        )
     }
 
     /// The run of nextest that a failed test belongs to.

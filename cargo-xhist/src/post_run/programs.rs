@@ -11,8 +11,8 @@ use crate::system;
 /// How deep below the build directory cargo puts programs: target, profile, `deps` or `examples`, and the file.
 const DEPTH: usize = 4;
 
-/// The newest program of each of these names below cargo's build directory.
-pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, PathBuf> {
+/// The newest program of each of these names below cargo's build directory, if possible in the directory of this profile.
+pub(super) fn find(build: &Path, profile: &str, names: &BTreeSet<&str>) -> BTreeMap<String, PathBuf> {
     let mut found = BTreeMap::new();
     let is_wanted =
         |name: &str| !matches!(name, "incremental" | ".fingerprint" | "build") && !name.starts_with('.');
@@ -28,9 +28,12 @@ pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, Pat
             continue;
         };
         let Ok(modified) = meta.modified() else { continue };
-        let newest = found.entry(name.to_owned()).or_insert_with(|| (modified, entry.path().to_path_buf()));
-        if newest.0 < modified {
-            *newest = (modified, entry.path().to_path_buf());
+        let below = entry.path().strip_prefix(build).unwrap_or(entry.path());
+        let is_of_profile = below.iter().any(|part| part == profile);
+        let this = ((is_of_profile, modified), entry.path().to_path_buf());
+        let best = found.entry(name.to_owned()).or_insert_with(|| this.clone());
+        if best.0 < this.0 {
+            *best = this;
         }
     }
     found.into_iter().map(|(name, (_, path))| (name, path)).collect()
@@ -39,8 +42,6 @@ pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, Pat
 #[cfg(test)]
 mod tests {
     use std::os::unix::fs::PermissionsExt as _;
-
-    use super::*;
 
     #[test]
     fn the_programs_of_a_run_are_found_by_name() {
@@ -55,7 +56,15 @@ mod tests {
         write("debug/deps/a-12.d", 0o644);
         write("debug/incremental/b", 0o755);
         write("release/c", 0o644);
-        let found = find(directory.path(), &["a-12", "b", "c", "d"].into());
-        assert_eq!(found, [("a-12".to_owned(), directory.path().join("debug/deps/a-12"))].into());
+        let find = |profile| super::find(directory.path(), profile, &["a-12", "b", "c", "d"].into());
+        let is = |path: &str| [("a-12".to_owned(), directory.path().join(path))].into();
+        assert_eq!(find("debug"), is("debug/deps/a-12"));
+        // A newer build of another profile is not what ran, unless there is nothing else.
+        write("release/deps/a-12", 0o755);
+        let newer = std::time::SystemTime::now() + std::time::Duration::from_secs(9);
+        let file = std::fs::File::options().append(true).open(directory.path().join("release/deps/a-12"));
+        file.expect("a file").set_modified(newer).expect("a time");
+        assert_eq!(find("debug"), is("debug/deps/a-12"));
+        assert_eq!(find("small"), is("release/deps/a-12"));
     }
 }

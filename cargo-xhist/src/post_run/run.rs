@@ -35,6 +35,8 @@ pub(crate) struct Run {
     pub(crate) root: PathBuf,
     /// Cargo's build directory.
     pub(crate) build: PathBuf,
+    /// The directory in it of the profile that was built.
+    pub(crate) profile: String,
     /// The words behind `cargo xhist`.
     pub(crate) words: Vec<String>,
     /// The run repeats another one, and the caller reports.

@@ -87,13 +87,7 @@ pub fn add(
 
 /// Where a thread panicked whose message names this line.
 fn place_of_panic(rows: &[Row], (file, line): (u16, u32), has_frames: bool, code: &Code) -> PlaceOfPanic {
-    let has_line = |row: &Row| match row.kind {
-        RowKind::Statement(statement) => {
-            let (known, span) = code.place(statement);
-            known == file && span.has_line(line)
-        }
-        _ => false,
-    };
+    let has_line = |row: &Row| has_line(row, (file, line), code);
     match rows.last() {
         Some(last)
             if matches!(last.kind, RowKind::Statement(_)) && last.frame.is_none() && !has_line(last) => {}
@@ -103,16 +97,22 @@ fn place_of_panic(rows: &[Row], (file, line): (u16, u32), has_frames: bool, code
     if is_open { PlaceOfPanic::Above((file, line)) } else { PlaceOfPanic::Named((file, line)) }
 }
 
-/// The newest row whose statement has this line, and where its call begins.
-fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize, usize)> {
-    let statement = |row: &Row| match row.kind {
+fn statement(row: &Row) -> Option<ListedStatement> {
+    match row.kind {
         RowKind::Statement(statement) => Some(statement),
         _ => None,
-    };
-    let has_line = |statement: ListedStatement| {
+    }
+}
+
+fn has_line(row: &Row, (file, line): (u16, u32), code: &Code) -> bool {
+    statement(row).is_some_and(|statement| {
         let (known, span) = code.place(statement);
         known == file && span.has_line(line)
-    };
+    })
+}
+
+/// The newest row whose statement has this line, and where its call begins.
+fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize, usize)> {
     let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
     let begin = |at: usize| {
         let (depth, own) = (rows[at].depth, function(&rows[at]));
@@ -123,7 +123,7 @@ fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize
         };
         rows[..at].iter().rposition(|row| !is_inside(row)).map_or(0, |around| around + 1)
     };
-    let found = rows.iter().rposition(|row| statement(row).is_some_and(has_line))?;
+    let found = rows.iter().rposition(|row| has_line(row, (file, line), code))?;
     let mut at = found;
     // The body of a macro is in the frame of the function that has its call.
     while function(&rows[at]).is_some_and(|function| code.is_macro(function))

@@ -53,6 +53,13 @@ pub struct FrameAtPanic {
     pub is_named: bool,
 }
 
+impl FrameAtPanic {
+    /// Of its newest statement: the call may end behind it, it checks a condition, and it has the line that the message names.
+    pub fn new(may_end: bool, checks: bool, is_named: bool) -> FrameAtPanic {
+        FrameAtPanic { may_have_ended: may_end && !checks, checks, is_named }
+    }
+}
+
 /// How many of the innermost frames have returned, as far as can be guessed. Returns are not recorded: behind the last statement
 /// of a function, a check in a caller fails rather than that statement. `frames`: the innermost one first.
 pub fn returned_at_panic(frames: &[FrameAtPanic]) -> usize {

@@ -92,10 +92,9 @@ impl Recording {
         let place = self.panic_place(step);
         let at_panic = |frame: &StackFrame| {
             let site = frame.site.and_then(|site| self.site(site));
-            site.map_or_else(FrameAtPanic::default, |site| FrameAtPanic {
-                may_have_ended: site.may_end && !site.checks,
-                checks: site.checks,
-                is_named: place.is_some_and(|place| self.has_place(site, place)),
+            site.map_or_else(FrameAtPanic::default, |site| {
+                let is_named = place.is_some_and(|place| self.has_place(site, place));
+                FrameAtPanic::new(site.may_end, site.checks, is_named)
             })
         };
         let at_panic: Vec<FrameAtPanic> = frames.iter().map(at_panic).collect();

@@ -273,12 +273,9 @@ impl<'o> Calls<'o> {
 fn returned(open: &[&Activation], place: Option<&CodePlace>, structure: &Structure, names: &Names) -> usize {
     let Some(place) = place else { return 0 };
     let at_panic = |activation: &&Activation| {
-        let (statement, checks) = (activation.statement, structure.checks(activation.statement));
-        FrameAtPanic {
-            may_have_ended: structure.may_end(statement) && !checks,
-            checks,
-            is_named: comes_from(place, structure.place(statement), names),
-        }
+        let statement = activation.statement;
+        let is_named = comes_from(place, structure.place(statement), names);
+        FrameAtPanic::new(structure.may_end(statement), structure.checks(statement), is_named)
     };
     returned_at_panic(&open.iter().rev().map(at_panic).collect::<Vec<_>>())
 }
