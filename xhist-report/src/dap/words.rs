@@ -115,7 +115,7 @@ struct CompletionsArgs {
 
 /// The text of rows, within the bounds. `command` prints all of them.
 fn answer_text(rows: &[query::QueryRow], command: &str) -> String {
-    let budget = Budget { bytes: LONGEST_ANSWER, command: typed::command(command.to_owned()) };
+    let budget = Budget { bytes: LONGEST_ANSWER, command: typed::command(command) };
     let look = QueryLook { is_json: false, budget: Some(budget) };
     let mut text = Vec::new();
     // Writing to memory does not fail.
