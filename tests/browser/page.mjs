@@ -41,6 +41,10 @@ const SCENES = {
     await rest(page);
     assert.match(await text(page, "#source .line.here code"), /meter\.mean\(\)/);
   },
+  async returned(page) {
+    await press(page, "i");
+    assert.match(await text(page, "#whole"), /let twice = double\(21\);  \[twice = 42\].*→ double\(of = 21\)/s);
+  },
   // The sample `meter`: the mean divides by zero. `[last, restart, division]` are a number and two lines.
   async steps(page, last, restart, division) {
     assert.match(await text(page, "#said"), /^Opened at a panic/);

@@ -86,6 +86,18 @@ fn origins() {
     let page = tree.join("meter.html");
     report(tree.path()).args("page --output").arg(&page).arg("last").succeed();
     browse("origins", &page, &[]);
+
+    // What a callee returned is at the statement of its caller.
+    let tree = Tree::package("returned");
+    let double = "fn double(of: u32) -> u32 {\n    of * 2\n}\n\n";
+    tree.write(
+        "src/main.rs",
+        &format!("{double}fn main() {{\n    let twice = double(21);\n    assert_eq!(twice, 43);\n}}\n"),
+    );
+    cargo(tree.path()).args("xhist run -q --values **").done().expect(101);
+    let page = tree.join("returned.html");
+    report(tree.path()).args("page --output").arg(&page).arg("last").succeed();
+    browse("returned", &page, &[]);
 }
 
 /// Writes the page of a recording.

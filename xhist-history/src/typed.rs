@@ -60,15 +60,21 @@ pub fn is_server() -> bool {
     std::env::var_os(SERVER).is_some()
 }
 
-/// A command that the server for agents has as a tool of this name, with its arguments in their order: each has a name there.
-/// In an answer of the server it is the call of that tool.
-pub fn tool((words, tool): (&str, &str), arguments: &[(&str, &str)]) -> String {
+/// A command that the server for agents has as a tool of this name, with its arguments in their order, and then options: each
+/// has a name there. In an answer of the server it is the call of that tool.
+pub fn tool(
+    (words, tool): (&str, &str),
+    arguments: &[(&str, &str)],
+    options: &[(&'static str, String)],
+) -> String {
     if !is_server() {
-        let arguments: String = arguments.iter().map(|(_, word)| format!(" {}", quoted(word))).collect();
-        return command(format!("{words}{arguments}"));
+        let arguments = arguments.iter().map(|(_, word)| format!(" {}", quoted(word)));
+        let options = options.iter().map(|(name, word)| format!(" --{name}={}", quoted(word)));
+        return command(format!("{words}{}", arguments.chain(options).collect::<String>()));
     }
+    let options = options.iter().map(|(name, word)| (*name, word.as_str()));
     let arguments: serde_json::Map<String, serde_json::Value> =
-        arguments.iter().map(|(name, word)| ((*name).to_owned(), (*word).into())).collect();
+        arguments.iter().copied().chain(options).map(|(name, word)| (name.to_owned(), word.into())).collect();
     format!("{tool} {}", serde_json::Value::from(arguments))
 }
 

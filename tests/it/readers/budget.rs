@@ -71,6 +71,13 @@ pub fn every_report() {
             }
         }
     }
+    for budget in [1024, 1500, 2000] {
+        let done = xhist(&format!("answer --format json --budget {budget}")).succeed();
+        let document: Value = serde_json::from_str(&done.stdout).expect("a JSON line");
+        done.check(done.stdout.len() <= budget, "the answer fits");
+        done.check(document["failures"][0]["name"] == "tests::unclosed", "the failure is there");
+        done.check(document["left_out"]["rows"].as_u64() > Some(0), "what is left out");
+    }
     let whole = xhist("suspects --format json").succeed().stdout.len();
     for budget in [2500, whole - 100] {
         let done = xhist(&format!("suspects --format json --budget {budget}")).succeed();

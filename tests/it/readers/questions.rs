@@ -67,7 +67,7 @@ pub fn frame() {
     );
     done.check(done.stdout.contains(&format!("  {failing}  assert_eq!(close")), "its statements");
     done.check(done.stdout.contains("    -> Parser::sum("), "its callees");
-    done.check(done.stdout.contains("inner = 14") || done.stdout.contains("inner = "), "its values");
+    done.check(done.stdout.contains("let inner = self.sum();  [inner = 14]"), "what its callees returned");
     let last = done.stdout.lines().last().unwrap_or_default();
     done.check(last.starts_with("panicked at entry "), "how it was left");
     let caller = done.stdout.split("   (").nth(1).and_then(|rest| rest.split(')').next()).expect("a command");
@@ -96,6 +96,21 @@ pub fn frame() {
             "how it was left",
         );
     }
+    // A value that a recursive call returned is one of its caller.
+    let innermost = xhist("frame power").succeed();
+    innermost.check(innermost.stdout.starts_with("power(base = 2, times = 0)"), "the newest call");
+    innermost.check(!innermost.stdout.contains("[below"), "no value of its caller");
+    let next = xhist("find below=1").succeed().stdout;
+    let caller = shell(tree(), next.trim_end().rsplit_once(": ").expect("a command").1).succeed();
+    caller.check(caller.stdout.starts_with("power(base = 2, times = 1)"), "the call of the value");
+    caller.check(caller.stdout.contains("let below = power(base, times - 1);  [below = 1]"), "its value");
+
+    // Of one thread entries have other numbers, so the next command names it.
+    let done = xhist("frame power#3 --thread tests::powers").succeed();
+    let next = done.stdout.split("   (").nth(1).and_then(|rest| rest.split(")\n").next()).expect("a command");
+    let caller = shell(tree(), next).succeed();
+    caller.check(caller.stdout.starts_with("power(base = 2, times = 2)"), "the caller in that thread");
+
     // The same call by the number of an entry in it.
     let rows = lines(&xhist("frame --format json Parser::sum#2").succeed());
     let number = of_kind(&rows, "statement").last().expect("a statement")["n"].to_string();
@@ -131,6 +146,7 @@ pub fn not_there() {
         ("find nothing", "functions that are: Parser::new"),
         ("frame Parser::sum#999", "#1 to #"),
         ("frame 99999", "there are entries 1 to "),
+        ("frame last", "a history comes behind the call: `cargo xhist frame '' last`"),
         ("find src/lib.rs:1", "lines near it that are: "),
         ("find digit=77", "names that are: "),
         ("source src/other.rs", "files that are: src/lib.rs"),

@@ -11,7 +11,7 @@ use super::places::Places;
 use crate::calls::{CallStack, Handler, Structure, ThreadEntry};
 use crate::context::Context;
 use crate::events::Merged;
-use crate::model::{FieldValue, Item, Opening, Record, Ring, Trace, What, panic_text};
+use crate::model::{FieldValue, Item, Opening, Record, Ring, ShownValue, Trace, What, panic_text};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
 use crate::recording::{
@@ -290,8 +290,7 @@ impl<'o> RecordingBuilder<'o> {
         let shown = self.values.show(ring, map, at, values, (context.options, context.notes));
         let open = self.lanes.of(recording, ring, interrupt).open.clone();
         for value in shown {
-            let call =
-                open.iter().rev().find(|call| is_function(recording, **call, &value.function)).copied();
+            let call = owner(recording, &open, step, &value);
             let strings = &mut recording.strings;
             recording.values.push(ValueAt {
                 step,
@@ -336,6 +335,32 @@ impl<'o> RecordingBuilder<'o> {
         }
     }
 }
+
+/// The call whose name a value has: the innermost one of its function. Calls that may have ended are still open at a value
+/// that their caller binds, so the one at the line of the name comes first.
+fn owner(recording: &Recording, open: &[CallId], step: StepId, value: &ShownValue) -> Option<CallId> {
+    let mut site = recording.site_at(step);
+    let mut innermost = None;
+    for (depth, call) in open.iter().rev().enumerate() {
+        let here = site.and_then(|site| recording.site(site));
+        site = recording.call(*call).and_then(|span| span.called_from);
+        if is_function(recording, *call, &value.function) {
+            let is_its = value.is_parameter || here.is_some_and(|here| here.has_line(value.line));
+            if is_its {
+                return Some(*call);
+            }
+            innermost = innermost.or(Some(*call));
+        }
+        let has_ended = depth < MOST_ENDED && here.is_some_and(|here| here.may_end);
+        if innermost.is_some() && !has_ended {
+            break;
+        }
+    }
+    innermost
+}
+
+/// Calls that end together at most, as far as it is looked.
+const MOST_ENDED: usize = 64;
 
 /// Whether a call is that of the function with this path, or of a closure in it.
 fn is_function(recording: &Recording, call: CallId, path: &str) -> bool {

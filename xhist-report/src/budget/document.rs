@@ -11,7 +11,7 @@ const FIELD: usize = 200;
 const INDENT: usize = 4;
 
 /// The same document, with elements taken from the ends of its largest lists until it fits, and a field `left_out` that says how
-/// many of which. Its lists begin with what matters most.
+/// many of which. Its lists begin with what matters most, so each keeps its first element as long as another has more.
 pub fn cut_document(mut document: Value, budget: &Budget) -> Value {
     let mut missing = Map::new();
     if pretty(&document) <= budget.bytes {
@@ -19,21 +19,21 @@ pub fn cut_document(mut document: Value, budget: &Budget) -> Value {
     }
     let room = budget.bytes.saturating_sub(FIELD + budget.command.len());
     loop {
-        let size = pretty(&document);
-        if size <= room {
+        let mut excess = pretty(&document).saturating_sub(room);
+        let mut lists = lists(&mut document);
+        if excess == 0 || lists.is_empty() {
             break;
         }
-        let Some((name, list)) = largest(&mut document) else { break };
-        let mut excess = size - room;
-        let mut taken = 0;
         while excess > 0
-            && let Some(element) = list.pop()
+            && let Some(largest) = lists.iter_mut().max_by_key(|list| list.weight())
+            && let Some(element) = largest.elements.pop()
         {
-            taken += 1;
-            excess = excess.saturating_sub(indented(&element));
+            let size = indented(&element);
+            excess = excess.saturating_sub(size);
+            largest.size = largest.size.saturating_sub(size);
+            let before = missing.get(largest.name).and_then(Value::as_u64).unwrap_or_default();
+            missing.insert(largest.name.to_owned(), json!(before + 1));
         }
-        let before = missing.get(&name).and_then(Value::as_u64).unwrap_or_default();
-        missing.insert(name, json!(before + taken));
     }
     if let Some(fields) = document.as_object_mut() {
         missing.insert("command".to_owned(), json!(budget.command));
@@ -52,15 +52,32 @@ fn indented(element: &Value) -> usize {
     text.len() + text.lines().count() * INDENT + ",\n".len()
 }
 
-/// The largest list among the fields of a document.
-fn largest(document: &mut Value) -> Option<(String, &mut Vec<Value>)> {
-    let lists = document.as_object_mut()?.iter_mut().filter_map(|(name, value)| match value {
-        Value::Array(list) if !list.is_empty() => {
-            Some((list.iter().map(pretty).sum::<usize>(), name.clone(), list))
+/// A list among the fields of a document.
+struct FieldList<'d> {
+    name: &'d str,
+    elements: &'d mut Vec<Value>,
+    /// Bytes of its elements.
+    size: usize,
+}
+
+impl FieldList<'_> {
+    /// The largest list loses an element first, and the last element of a list goes last.
+    fn weight(&self) -> (usize, usize) {
+        (self.elements.len().min(2), self.size)
+    }
+}
+
+/// The lists of a document that are not empty.
+fn lists(document: &mut Value) -> Vec<FieldList<'_>> {
+    let fields = document.as_object_mut().into_iter().flatten();
+    let lists = fields.filter_map(|(name, value)| match value {
+        Value::Array(elements) if !elements.is_empty() => {
+            let size = elements.iter().map(indented).sum();
+            Some(FieldList { name, elements, size })
         }
         _ => None,
     });
-    lists.max_by_key(|(size, ..)| *size).map(|(_, name, list)| (name, list))
+    lists.collect()
 }
 
 #[cfg(test)]
@@ -79,6 +96,16 @@ mod tests {
         assert_eq!((&kept[0]["rank"], &cut["few"]), (&json!(1), &json!([1, 2])));
         assert_eq!(cut["left_out"]["suspects"], 500 - kept.len());
         assert_eq!(cut["left_out"]["command"], budget.command);
+        // Another list that is nearly as long does not cost the first elements of this one.
+        let document = json!({ "suspects": (1..=20).map(row).collect::<Value>(), "functions": (1..=19).map(row).collect::<Value>() });
+        for bytes in [1024, 1500] {
+            let cut = cut_document(document.clone(), &Budget { bytes, ..budget.clone() });
+            assert!(pretty(&cut) <= bytes, "{cut:#}");
+            assert!(
+                ["suspects", "functions"].iter().all(|name| cut[*name].as_array().unwrap().len() > 2),
+                "{cut:#}"
+            );
+        }
         let whole = Budget { bytes: 1 << 20, ..budget };
         assert_eq!(cut_document(document.clone(), &whole), document);
     }

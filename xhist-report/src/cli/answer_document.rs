@@ -19,8 +19,8 @@ const VERSION: u32 = 1;
 const REASON: &str = "xhist-answer";
 /// Rows of a thread that stay as long as something else can go.
 const FEW_ROWS: usize = 8;
-/// Bytes of three numbers, and of the name of the field that has them.
-const NUMBERS: usize = 80;
+/// Bytes of five numbers, and of the name of the field that has them.
+const NUMBERS: usize = 112;
 
 fn bytes(part: &impl Serialize) -> usize {
     serde_json::to_vec(part).map_or(0, |text| text.len())
@@ -54,12 +54,16 @@ struct LeftOut {
     rows: usize,
     failures: usize,
     suspects: usize,
+    /// Threads, also of processes that a test started.
+    threads: usize,
+    /// Lines of logs.
+    log: usize,
     /// The command that prints all.
     command: String,
 }
 
 /// A test, a process or a file.
-#[derive(Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize)]
 pub struct AnsweredFailure {
     /// `test`, `documentation test`, `process` or `file`.
     pub kind: &'static str,
@@ -82,7 +86,7 @@ pub struct AnsweredFailure {
 }
 
 /// Where a failure is.
-#[derive(Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct LastStatement {
     file: String,
     line: u32,
@@ -151,7 +155,45 @@ impl AnswerDocument {
                 left_out.suspects += 1;
             }
         }
+        while size > room
+            && let Some(taken) = self.take_least(&mut left_out)
+        {
+            size = size.saturating_sub(taken);
+        }
         self.left_out = Some(left_out);
+    }
+
+    /// Takes the least of what is beside the newest row of each thread, at last that too; how many bytes that was.
+    fn take_least(&mut self, left_out: &mut LeftOut) -> Option<usize> {
+        let threads = self.failures.iter_mut().flat_map(AnsweredFailure::all_threads);
+        if let Some(thread) = threads.filter(|thread| !thread.log.is_empty()).last() {
+            left_out.log += 1;
+            // The last line takes the name of its field along.
+            let before = bytes(thread);
+            thread.log.remove(0);
+            return Some(before - bytes(thread));
+        }
+        if let Some(failure) = self.failures.iter_mut().rfind(|failure| !failure.started.is_empty()) {
+            let mut started = failure.started.pop()?;
+            left_out.threads += started.all_threads().count();
+            return Some(bytes(&started) + 1);
+        }
+        if let Some(failure) = self.failures.iter_mut().rfind(|failure| failure.threads.len() > 1) {
+            left_out.threads += 1;
+            return Some(bytes(&failure.threads.pop()?) + 1);
+        }
+        if let Some(suspect) = self.suspects.pop() {
+            left_out.suspects += 1;
+            return Some(bytes(&suspect) + 1);
+        }
+        if let Some(next) = self.next.pop() {
+            return Some(bytes(&next) + 1);
+        }
+        if let Some(failure) = self.failures.pop() {
+            left_out.failures += 1;
+            return Some(bytes(&failure) + 1);
+        }
+        self.command.take().map(|command| bytes(&command))
     }
 
     /// The suspects of a run with a failed test, and the command that compares it with a passed one.
@@ -198,7 +240,7 @@ impl AnsweredSuspect {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::format::entries::AnsweredRow;
+    use crate::format::entries::{AnsweredLogLine, AnsweredRow};
 
     #[test]
     fn the_place_is_the_last_listed_statement_of_the_first_thread() {
@@ -232,6 +274,39 @@ mod tests {
             assert_eq!(document.failures.len() + left_out.failures, 30);
             let kept = &document.failures[0].threads[0].rows;
             assert_eq!(kept.last().and_then(|row| row.line), Some(39), "the newest stays");
+        }
+    }
+
+    #[test]
+    fn threads_logs_and_long_texts_do_not_exceed_a_budget() {
+        let log = |text: &str| {
+            let line = || AnsweredLogLine { text: text.to_owned(), ..AnsweredLogLine::default() };
+            (0..8).map(|_| line()).collect()
+        };
+        let row =
+            |text: String| AnsweredRow { kind: "statement", line: Some(1), text, ..AnsweredRow::default() };
+        let thread = |length: usize| AnsweredThread {
+            rows: vec![row("x".repeat(length)), row("y".repeat(length))],
+            log: log(&"z".repeat(length)),
+            ..AnsweredThread::default()
+        };
+        for (threads, length) in [(100, 40), (3, 400), (1, 9000)] {
+            let failure = || AnsweredFailure { name: "test".into(), ..AnsweredFailure::default() };
+            let ends = || (0..threads).map(|_| thread(length)).collect();
+            let started = vec![failure().at_end_of(ends()), failure().at_end_of(ends())];
+            let failure = AnsweredFailure { started, ..failure().at_end_of(ends()) };
+            for size in [1024, 8192] {
+                let failures =
+                    vec![AnsweredFailure { history: Some("h".repeat(200)), ..AnsweredFailure::default() }];
+                let failures = [vec![failure.clone()], failures].concat();
+                let mut document = AnswerDocument::of(Path::new("run"), None, failures);
+                document.fit(&Budget { bytes: size, command: "cargo xhist answer".into() });
+                assert!(bytes(&document) < size, "{threads} {length}: {} of {size}", bytes(&document));
+                let kept = document.failures.first().map_or(0, |failure| failure.threads.len());
+                assert!(kept > 0 || length > size / 2, "{threads} {length}: of {size} nothing is left");
+                let left_out = document.left_out.expect("something is left out");
+                assert!(left_out.log > 0 && (left_out.threads > 0 || left_out.failures > 0), "{left_out:?}");
+            }
         }
     }
 

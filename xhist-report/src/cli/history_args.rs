@@ -1,6 +1,7 @@
 //! The history that a view shows: which source, which part of it, and where its sources and maps are.
 
 use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args as ClapArgs;
 
@@ -12,6 +13,7 @@ use super::scan_progress;
 use crate::format;
 use crate::format::ReportKind;
 use crate::options::Options;
+use crate::query::AskedHistory;
 use xhist_history::ReadOptions;
 use xhist_history::notes::Notes;
 use xhist_history::recording::SharedRecording;
@@ -54,6 +56,24 @@ pub struct HistoryArgs {
 }
 
 impl HistoryArgs {
+    /// What was asked for, for the next command: it has the same entries with the same numbers.
+    pub(super) fn asked(&self) -> AskedHistory {
+        let path = |path: &PathBuf| path.display().to_string();
+        let NameArgs { map, source_roots, values } = &self.names;
+        let mut options = Vec::new();
+        options.extend(self.threads.iter().map(|thread| ("thread", thread.clone())));
+        options.extend(self.ring.map(|ring| ("ring", ring.to_string())));
+        options.extend(self.only.iter().map(|pattern| ("only", pattern.text().to_owned())));
+        options.extend(self.not.iter().map(|pattern| ("not", pattern.text().to_owned())));
+        options.extend(self.last.map(|last| ("last", last.to_string())));
+        options.extend(map.iter().map(|map| ("map", path(map))));
+        options.extend(source_roots.iter().map(|root| ("source-root", path(root))));
+        options.extend(values.program.iter().map(|program| ("program", path(program))));
+        options.extend(values.redact.iter().map(|pattern| ("redact", pattern.text().to_owned())));
+        let source = self.source.as_deref().map(|source| source.to_string_lossy().into_owned());
+        AskedHistory { source, options }
+    }
+
     /// Opens the source, with what other commands find out about its run. The options say that its history becomes `recording`.
     ///
     /// # Errors

@@ -14,13 +14,13 @@ use super::open;
 use super::report_args::TextFormat;
 use crate::budget::Weight;
 use crate::causes::diff::ThreadChoice;
-use crate::query::{self, ListedRun, NotFound, QueryLook, QueryRow, SourceLines};
+use crate::query::{self, AskedHistory, ListedRun, NotFound, QueryLook, QueryRow, SourceLines};
 use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::{Recording, SharedRecording};
-use xhist_history::typed::shown_path;
+use xhist_history::typed::{self, quoted, shown_path};
 
 const FIND_HELP: &str = "\
 A function is named by its path or the end of it; its hits are its calls. VALUE `*` is any value.
@@ -176,8 +176,7 @@ impl FindArgs {
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         let (shared, opened, mut code) = read(&self.history, notes)?;
-        let source = self.history.source.as_deref().map(OsStr::to_string_lossy);
-        let first = query::find(&shared.lock(), &self.what, self.limit, source.as_deref());
+        let first = query::find(&shared.lock(), &self.what, self.limit, &self.history.asked());
         let others = match (self.history.ring, &opened) {
             (None, Some(path)) => open::other_files(self.history.source.as_ref(), path)?,
             _ => Vec::new(),
@@ -189,10 +188,11 @@ impl FindArgs {
         for path in others.iter().take(MOST_FILES) {
             let named = shown_path(path);
             let history = HistoryArgs { source: Some(path.into()), ..self.history.clone() };
+            let asked = AskedHistory { source: Some(named.clone()), ..history.asked() };
             let (shared, _, its_code) = read(&history, notes)?;
             // A process that recorded nothing is no failure of the others.
             code = code.max(if its_code == ExitCode::NothingFound { ExitCode::Complete } else { its_code });
-            if let Ok(rows) = query::find(&shared.lock(), &self.what, self.limit, Some(&named)) {
+            if let Ok(rows) = query::find(&shared.lock(), &self.what, self.limit, &asked) {
                 found.push(process_row(&named));
                 found.extend(rows);
             }
@@ -220,9 +220,22 @@ impl CallFrameArgs {
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         answer(&self.history, self.look, out, notes, |recording| {
-            let source = self.history.source.as_deref().map(OsStr::to_string_lossy);
-            query::frame(recording, self.call.as_deref().filter(|call| !call.is_empty()), source.as_deref())
+            let call = self.call.as_deref().filter(|call| !call.is_empty());
+            query::frame(recording, call, &self.history.asked()).map_err(|why| self.hint(why))
         })
+    }
+}
+
+impl CallFrameArgs {
+    /// Of a history in the place of a call, says how it is named.
+    fn hint(&self, why: NotFound) -> NotFound {
+        match self.call.as_deref().filter(|_| self.history.source.is_none()) {
+            Some(call) if histories::open(OsStr::new(call)).is_ok() => {
+                let command = typed::command(format!("frame '' {}", quoted(call)));
+                NotFound(format!("{why}; a history comes behind the call: `{command}`"))
+            }
+            _ => why,
+        }
     }
 }
 

@@ -402,6 +402,24 @@ fn the_console_shows_a_whole_call() {
 }
 
 #[test]
+fn the_console_finds_what_was_printed() {
+    let mut sample = RecordingSample::calls();
+    sample.event(EventKind::Output, "stdout: no answer");
+    sample.recording.calls[0].last = StepId(7);
+    let mut client = Client::new(&shared(sample));
+    client.open(json!({}));
+    let found = client.word("find \"no answer");
+    assert!(found.starts_with("\"no answer: 1 hit, ") && found.contains("stdout: no answer"), "{found}");
+    // From the text to its step, and back.
+    let number = found.lines().nth(2).and_then(|line| line.split_whitespace().next()).unwrap().to_owned();
+    assert!(client.word(&format!("goto {number}")).starts_with(&format!("step {number} of ")));
+    assert!(client.word("frame").contains("stdout: no answer"));
+    assert!(client.word("find leaf").starts_with("leaf: 2 calls, "));
+    let why = client.fail("evaluate", json!({"expression": "find \"nothing", "context": "repl"}));
+    assert!(why.contains("nothing that was printed"), "{why}");
+}
+
+#[test]
 fn words_of_the_console_move() {
     let mut client = Client::new(&panicking());
     client.open(json!({}));

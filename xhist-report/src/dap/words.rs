@@ -11,13 +11,15 @@ use super::session::DapSession;
 use super::stops::{StopReason, step_text};
 use super::travel::Asked;
 use crate::budget::Budget;
-use crate::query::{self, QueryLook};
+use crate::query::{self, AskedHistory, QueryLook};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId};
 use xhist_history::typed::{self, quoted};
 
 /// Bytes that the console shows of a call; the last line has the command that prints all.
 const LONGEST_ANSWER: usize = 8 << 10;
+/// Hits of `find` that are listed, the newest.
+const MOST_HITS: usize = 20;
 
 /// What a word does. The text behind it is its argument; the answer is for the console.
 type WordRun = fn(&mut DapSession, &Recording, &str) -> Result<String, DapError>;
@@ -85,6 +87,12 @@ const WORDS: &[WordRow] = &[
         "the whole call: this one, or one such as `parse#last`, `src/main.rs:12` or a step",
         DapSession::word_frame,
     ),
+    word(
+        "find",
+        "WHAT",
+        "each step of a line, a function, a value `x=1`, or a text that was printed, behind a `\"`",
+        DapSession::word_find,
+    ),
     word("where", "", "the step and the calls on the stack", |session, recording, _| {
         Ok(session.stack_text(recording))
     }),
@@ -103,6 +111,16 @@ struct EvaluateArgs {
 struct CompletionsArgs {
     text: String,
     column: i64,
+}
+
+/// The text of rows, within the bounds. `command` prints all of them.
+fn answer_text(rows: &[query::QueryRow], command: &str) -> String {
+    let budget = Budget { bytes: LONGEST_ANSWER, command: typed::command(command) };
+    let look = QueryLook { is_json: false, budget: Some(budget) };
+    let mut text = Vec::new();
+    // Writing to memory does not fail.
+    let _ = query::print(rows, true, &look, &mut text);
+    String::from_utf8_lossy(&text).trim_end().to_owned()
 }
 
 fn help() -> String {
@@ -236,14 +254,15 @@ impl DapSession {
     fn word_frame(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {
         let here = recording.number(self.at).to_string();
         let call = if argument.is_empty() { &here } else { argument };
-        let rows = query::frame(recording, Some(call), None).map_err(|why| DapError(why.to_string()))?;
-        let budget =
-            Budget { bytes: LONGEST_ANSWER, command: typed::command(format!("frame {}", quoted(call))) };
-        let look = QueryLook { is_json: false, budget: Some(budget) };
-        let mut text = Vec::new();
-        // Writing to memory does not fail.
-        let _ = query::print(&rows, true, &look, &mut text);
-        Ok(String::from_utf8_lossy(&text).trim_end().to_owned())
+        let rows = query::frame(recording, Some(call), &AskedHistory::default())
+            .map_err(|why| DapError(why.to_string()))?;
+        Ok(answer_text(&rows, &format!("frame {}", quoted(call))))
+    }
+
+    fn word_find(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {
+        let rows = query::find(recording, argument, MOST_HITS, &AskedHistory::default());
+        let rows = rows.map_err(|why| DapError(why.to_string()))?;
+        Ok(answer_text(&rows, &format!("find {}", quoted(argument))))
     }
 
     fn word_last(&mut self, recording: &Recording, argument: &str) -> Result<String, DapError> {

@@ -156,7 +156,13 @@ pub(super) fn call(params: &Value, run: Run<'_>) -> Result<(String, bool), Strin
         return Ok(("no working directory: start the server in the project".to_owned(), true));
     };
     Ok(match (tool.call)(&Given { all: given, project }, run) {
-        Ok(ended) => (text(&ended), ended.code >= 2 && ended.out.is_empty()),
+        Ok(mut ended) => {
+            let is_error = ended.code >= 2 && ended.out.is_empty();
+            if is_error {
+                ended.notes.push_str(&format!("{}\n", usage(tool)));
+            }
+            (text(&ended), is_error)
+        }
         Err(why) => (bounded(&format!("{why}; {}", usage(tool)), ANSWER), true),
     })
 }
@@ -357,6 +363,14 @@ mod tests {
         ] {
             assert_eq!(words_of(name, arguments), (words.to_owned(), false));
         }
+    }
+
+    #[test]
+    fn a_command_that_fails_is_answered_with_what_the_tool_takes() {
+        let mut run = |_: &[String]| Ended { code: 3, out: String::new(), notes: "no such run\n".to_owned() };
+        let (text, is_error) =
+            call(&json!({ "name": "xhist_compare", "arguments": { "failed": "last" } }), &mut run).unwrap();
+        assert!(is_error && text.starts_with("no such run\nxhist_compare takes failed (string): "), "{text}");
     }
 
     #[test]

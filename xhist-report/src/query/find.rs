@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use super::row::{QueryRow, next_frame};
+use super::row::{AskedHistory, QueryRow};
 use super::wanted::{NotFound, WantedPlace, is_file, is_function, is_value};
 use crate::budget::Weight;
 use xhist_history::model::{count, visible};
@@ -17,7 +17,7 @@ struct Hit<'r> {
     value: Option<&'r ValueAt>,
 }
 
-/// All hits: how many, in which threads, and the newest `limit` of them. `source`: what the user named, for the next command.
+/// All hits: how many, in which threads, and the newest `limit` of them. `asked`: for the next command.
 ///
 /// # Errors
 /// It is not there; the error says what is.
@@ -25,7 +25,7 @@ pub fn find(
     recording: &Recording,
     text: &str,
     limit: usize,
-    source: Option<&str>,
+    asked: &AskedHistory,
 ) -> Result<Vec<QueryRow>, NotFound> {
     let wanted = WantedPlace::parse(text);
     let hits = hits(recording, &wanted);
@@ -60,7 +60,9 @@ pub fn find(
     }
     let listed = (0..).zip(&hits[before..]);
     rows.extend(listed.map(|(place, hit)| row(recording, hit, Weight::newer(place))));
-    let next = next_frame(last, source);
+    // A value may be one of a caller of the call at its entry.
+    let owner = hits.last().and_then(|hit| recording.call(hit.value?.call?));
+    let next = asked.next_frame(owner.map_or(last, |owner| recording.number(owner.first)));
     rows.push(QueryRow {
         weight: Weight::FRAME,
         text: format!("the call around the last: {next}"),
@@ -197,13 +199,19 @@ mod tests {
     #[test]
     fn hits_are_counted_and_listed() {
         let recording = &RecordingSample::calls().recording;
+        let asked = AskedHistory {
+            source: Some("a b".to_owned()),
+            options: vec![("thread", "t".to_owned()), ("ring", "1".to_owned())],
+        };
         let file = &recording.files[0].path;
-        let rows = find(recording, &format!("{file}:10"), 20, None).unwrap();
+        let rows = find(recording, &format!("{file}:10"), 20, &asked).unwrap();
         assert_eq!((rows[0].json["count"].as_u64(), rows[0].json["first"].as_u64()), (Some(2), Some(3)));
         assert_eq!(rows.iter().filter(|row| row.json["kind"] == "hit").count(), 2);
-        let rows = find(recording, "leaf", 1, None).unwrap();
+        let rows = find(recording, "leaf", 1, &asked).unwrap();
         assert_eq!((&rows[0].json["what"], rows[0].json["count"].as_u64()), (&json!("function"), Some(2)));
         assert!(rows.iter().any(|row| row.text.contains("1 earlier")));
-        assert!(find(recording, "none", 1, None).is_err());
+        let next = rows.last().unwrap();
+        assert!(next.text.ends_with(": xhist-report frame 5 'a b' --thread=t --ring=1"), "{}", next.text);
+        assert!(find(recording, "none", 1, &asked).is_err());
     }
 }

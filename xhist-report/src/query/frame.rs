@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 
 use super::find::json_value;
 use super::rounds::{Part, fold};
-use super::row::{QueryRow, next_frame};
+use super::row::{AskedHistory, QueryRow};
 use super::wanted::{CallNumber, NotFound, WantedPlace, is_file, is_function};
 use crate::budget::Weight;
 use xhist_history::model::count;
@@ -16,9 +16,18 @@ use xhist_history::typed;
 /// What a call did, in order.
 #[derive(Clone, Copy)]
 enum Doing {
-    Statement(StepId, SiteId),
+    Statement(OwnStatement),
     Callee(CallId),
     Event(StepId),
+}
+
+/// A statement of the call.
+#[derive(Clone, Copy)]
+struct OwnStatement {
+    step: StepId,
+    site: SiteId,
+    /// The step before the next one of the call: what it called may have run until then.
+    until: StepId,
 }
 
 /// What makes two of them the same in rounds of a loop.
@@ -30,14 +39,14 @@ enum Key {
     Event(StepId),
 }
 
-/// The call that is meant; without a text the one that failed, else the newest. `source`: what the user named.
+/// The call that is meant; without a text the one that failed, else the newest. `asked`: for the next command.
 ///
 /// # Errors
 /// It is not there; the error says what is.
 pub fn frame(
     recording: &Recording,
     text: Option<&str>,
-    source: Option<&str>,
+    asked: &AskedHistory,
 ) -> Result<Vec<QueryRow>, NotFound> {
     let call = match text {
         Some(text) => named(recording, text)?,
@@ -48,12 +57,12 @@ pub fn frame(
                 .ok_or_else(|| NotFound("this history has no calls: its map does not have them".to_owned()))?
         }
     };
-    Ok(frame_of(recording, call, source))
+    Ok(frame_of(recording, call, asked))
 }
 
 /// A call of the recording.
-pub fn frame_of(recording: &Recording, call: CallId, source: Option<&str>) -> Vec<QueryRow> {
-    recording.call(call).map_or_else(Vec::new, |span| rows(recording, (call, span), source))
+pub fn frame_of(recording: &Recording, call: CallId, asked: &AskedHistory) -> Vec<QueryRow> {
+    recording.call(call).map_or_else(Vec::new, |span| rows(recording, (call, span), asked))
 }
 
 fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
@@ -81,7 +90,7 @@ fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
         }
         WantedPlace::Function(name) => of_function(recording, |function| is_function(function, name)),
         WantedPlace::Value(..) | WantedPlace::Text(_) => {
-            let find = typed::tool(("find", "xhist_find"), &[("what", text)]);
+            let find = typed::tool(("find", "xhist_find"), &[("what", text)], &[]);
             return Err(NotFound(format!("a value or a text names no call; `{find}` prints where it is")));
         }
     };
@@ -108,9 +117,9 @@ fn of_function(recording: &Recording, is_it: impl Fn(&str) -> bool) -> Vec<CallI
     calls.map(|(index, _)| CallId(index as u32)).collect()
 }
 
-fn rows(recording: &Recording, (call, span): (CallId, &CallSpan), source: Option<&str>) -> Vec<QueryRow> {
+fn rows(recording: &Recording, (call, span): (CallId, &CallSpan), asked: &AskedHistory) -> Vec<QueryRow> {
     let mut rows = Vec::new();
-    heading(recording, (call, span), source, &mut rows);
+    heading(recording, (call, span), asked, &mut rows);
     let doing = doing(recording, call, span);
     let keys: Vec<Key> = doing.iter().map(|doing| key(recording, call, *doing)).collect();
     let parts = fold(&keys);
@@ -138,7 +147,7 @@ fn rows(recording: &Recording, (call, span): (CallId, &CallSpan), source: Option
 fn heading(
     recording: &Recording,
     (call, span): (CallId, &CallSpan),
-    source: Option<&str>,
+    asked: &AskedHistory,
     rows: &mut Vec<QueryRow>,
 ) {
     let known = recording.functions.get(span.function.0 as usize);
@@ -181,7 +190,7 @@ fn heading(
     let caller = recording.functions.get(parent.function.0 as usize).map_or("?", |function| &*function.name);
     let place =
         span.called_from.and_then(|site| recording.place_text(site)).unwrap_or_else(|| caller.to_owned());
-    let next = next_frame(recording.number(parent.first), source);
+    let next = asked.next_frame(recording.number(parent.first));
     let site = span.called_from.and_then(|site| Some((recording.file_of(site)?, recording.site(site)?.line)));
     rows.push(QueryRow {
         weight: Weight::FRAME,
@@ -239,20 +248,40 @@ fn doing(recording: &Recording, call: CallId, span: &CallSpan) -> Vec<Doing> {
             }
         }
         match recording.step(*step) {
-            Some(RecordedStep::Statement(site)) => doing.push(Doing::Statement(*step, site)),
+            Some(RecordedStep::Statement(site)) => {
+                doing.push(Doing::Statement(OwnStatement { step: *step, site, until: *step }));
+            }
             Some(RecordedStep::Event(_)) => doing.push(Doing::Event(*step)),
             None => {}
+        }
+    }
+    let mut until = span.last;
+    for doing in doing.iter_mut().rev() {
+        if let Doing::Statement(own) = doing {
+            own.until = until.max(own.step);
+            until = StepId(own.step.0.saturating_sub(1));
         }
     }
     doing
 }
 
+/// The values that a statement of a call bound, also those that are known only behind the calls that it made.
+fn values_of(recording: &Recording, call: CallId, own: OwnStatement) -> Vec<&ValueAt> {
+    let from = recording.values.partition_point(|value| value.step < own.step);
+    let to = recording.values.partition_point(|value| value.step <= own.until);
+    let is_own = |value: &&ValueAt| match value.call {
+        Some(of) => of == call,
+        None => value.step == own.step,
+    };
+    recording.values[from..to.max(from)].iter().filter(is_own).collect()
+}
+
 fn key(recording: &Recording, call: CallId, doing: Doing) -> Key {
     match doing {
-        Doing::Statement(step, site) => {
-            // Rounds with other values are shown.
-            let values = recording.values_at(step).iter().filter(|value| value.call == Some(call));
-            Key::Statement(site, values.map(|value| value.text.0).collect())
+        // Rounds with other values are shown.
+        Doing::Statement(own) => {
+            let values = values_of(recording, call, own);
+            Key::Statement(own.site, values.iter().map(|value| value.text.0).collect())
         }
         Doing::Callee(id) => match recording.call(id) {
             Some(inner) => Key::Callee(inner.function.0, inner.called_from, inner.exit),
@@ -268,14 +297,14 @@ fn key(recording: &Recording, call: CallId, doing: Doing) -> Key {
 /// The last step of it.
 fn end_of(recording: &Recording, doing: Doing) -> StepId {
     match doing {
-        Doing::Statement(step, _) | Doing::Event(step) => step,
+        Doing::Statement(OwnStatement { step, .. }) | Doing::Event(step) => step,
         Doing::Callee(id) => recording.call(id).map_or(StepId(0), |inner| inner.last),
     }
 }
 
 fn row(recording: &Recording, call: CallId, doing: Doing, weight: Weight) -> QueryRow {
     match doing {
-        Doing::Statement(step, site) => statement(recording, call, (step, site), weight),
+        Doing::Statement(own) => statement(recording, call, own, weight),
         Doing::Callee(id) => callee(recording, id, weight),
         Doing::Event(step) => {
             let text = recording.event(step).map_or("", |event| recording.strings.get(event.text));
@@ -293,23 +322,16 @@ fn row(recording: &Recording, call: CallId, doing: Doing, weight: Weight) -> Que
     }
 }
 
-fn statement(
-    recording: &Recording,
-    call: CallId,
-    (step, site): (StepId, SiteId),
-    weight: Weight,
-) -> QueryRow {
+fn statement(recording: &Recording, call: CallId, own: OwnStatement, weight: Weight) -> QueryRow {
+    let OwnStatement { step, site, .. } = own;
     let number = recording.number(step);
     let (file, line) = match (recording.file_of(site), recording.site(site)) {
         (Some(file), Some(known)) => (Some(file), known.line),
         _ => (None, 0),
     };
     let source = file.and_then(|file| file.line(line)).unwrap_or_default().trim();
-    let values: Vec<&ValueAt> = recording
-        .values_at(step)
-        .iter()
-        .filter(|value| value.call.is_none_or(|of| of == call) && !value.is_parameter)
-        .collect();
+    let mut values = values_of(recording, call, own);
+    values.retain(|value| !value.is_parameter);
     let text = |value: &&ValueAt| {
         format!("{} = {}", recording.strings.get(value.name), recording.strings.get(value.text))
     };
@@ -388,21 +410,22 @@ mod tests {
     #[test]
     fn a_call_has_its_statements_and_its_callees() {
         let recording = &RecordingSample::calls().recording;
-        let rows = frame(recording, Some("main"), None).unwrap();
+        let asked = AskedHistory::default();
+        let rows = frame(recording, Some("main"), &asked).unwrap();
         let kinds: Vec<&str> = rows.iter().filter_map(|row| row.json["kind"].as_str()).collect();
         assert_eq!(kinds, ["frame", "statement", "statement", "callee", "again", "statement", "left"]);
         assert_eq!(rows[5].json["line"], 3);
-        let rows = frame(recording, Some("leaf#1"), None).unwrap();
+        let rows = frame(recording, Some("leaf#1"), &asked).unwrap();
         assert_eq!(
             (&rows[0].json["call"], &rows[0].json["of"], &rows[0].json["first"]),
             (&json!(1), &json!(2), &json!(3))
         );
         assert_eq!(rows[1].json["function"], "main");
-        let last = frame(recording, Some("leaf"), None).unwrap();
-        assert_eq!(last[0].json["first"], frame(recording, Some("6"), None).unwrap()[0].json["first"]);
+        let last = frame(recording, Some("leaf"), &asked).unwrap();
+        assert_eq!(last[0].json["first"], frame(recording, Some("6"), &asked).unwrap()[0].json["first"]);
         let file = &recording.files[0].path;
-        assert_eq!(frame(recording, Some(&format!("{file}:11#1")), None).unwrap()[0].json["first"], 3);
-        assert!(frame(recording, Some("leaf#3"), None).unwrap_err().to_string().contains("#1 to #2"));
-        assert!(frame(recording, Some("x=1"), None).unwrap_err().to_string().contains("find"));
+        assert_eq!(frame(recording, Some(&format!("{file}:11#1")), &asked).unwrap()[0].json["first"], 3);
+        assert!(frame(recording, Some("leaf#3"), &asked).unwrap_err().to_string().contains("#1 to #2"));
+        assert!(frame(recording, Some("x=1"), &asked).unwrap_err().to_string().contains("find"));
     }
 }

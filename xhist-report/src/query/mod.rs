@@ -13,5 +13,5 @@ mod wanted;
 pub use find::find;
 pub use frame::{frame, frame_of};
 pub use listing::{ListedRun, SourceLines, listing};
-pub use row::{QueryLook, QueryRow, print};
+pub use row::{AskedHistory, QueryLook, QueryRow, print};
 pub use wanted::NotFound;

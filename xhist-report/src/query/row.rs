@@ -21,11 +21,23 @@ pub struct QueryRow {
     pub json: Value,
 }
 
-/// The command for the call around an entry of what the user named.
-pub fn next_frame(entry: u64, source: Option<&str>) -> String {
-    let entry = entry.to_string();
-    let arguments = [Some(("call", &*entry)), source.map(|source| ("source", source))];
-    typed::tool(("frame", "xhist_frame"), &arguments.into_iter().flatten().collect::<Vec<_>>())
+/// What the user named, for the next command.
+#[derive(Clone, Debug, Default)]
+pub struct AskedHistory {
+    /// The source.
+    pub source: Option<String>,
+    /// Options with their values. Entries have other numbers without those that choose some.
+    pub options: Vec<(&'static str, String)>,
+}
+
+impl AskedHistory {
+    /// The command for the call around an entry.
+    pub(super) fn next_frame(&self, entry: u64) -> String {
+        let entry = entry.to_string();
+        let arguments = [Some(("call", &*entry)), self.source.as_deref().map(|source| ("source", source))];
+        let arguments: Vec<_> = arguments.into_iter().flatten().collect();
+        typed::tool(("frame", "xhist_frame"), &arguments, &self.options)
+    }
 }
 
 /// How an answer looks.

@@ -1,8 +1,8 @@
 //! An answer in place of the panes: the whole call that is looked at, or where a value of it comes from.
 
 use super::row::{RowRole, RowTarget, ViewRow};
-use crate::query;
 use crate::query::origin::{OriginLook, WITH_VALUES, print_text};
+use crate::query::{self, AskedHistory};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{CallId, Recording, StepId};
 use xhist_history::typed::{self, quoted};
@@ -19,7 +19,7 @@ pub struct WholeAnswer {
 impl WholeAnswer {
     /// A call, as `frame` prints it. `at`: the step whose row is selected.
     pub fn of_call(recording: &Recording, call: CallId, at: StepId) -> WholeAnswer {
-        let rows = query::frame_of(recording, call, None).into_iter().map(|row| {
+        let rows = query::frame_of(recording, call, &AskedHistory::default()).into_iter().map(|row| {
             let number = ["n", "first"].iter().find_map(|key| row.json[*key].as_u64());
             (row.text, number.and_then(|number| recording.by_number(number)))
         });

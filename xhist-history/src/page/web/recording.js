@@ -161,9 +161,12 @@ class Recording {
   }
 
   // The values behind a step.
-  valuesAt(step) {
+  valuesAt(step) { return this.valuesBetween(step, step); }
+
+  // The values behind the steps from one to another.
+  valuesBetween(first, last) {
     const found = [];
-    for (let value = above(this.value_step, step - 1); this.value_step[value] === step; value++) found.push(value);
+    for (let value = above(this.value_step, first - 1); this.value_step[value] <= last; value++) found.push(value);
     return found;
   }
 

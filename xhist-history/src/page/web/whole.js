@@ -72,12 +72,23 @@ class WholePane {
         if (KINDS[recording.event_kind[event]] !== "output" || this.isPrintedBy(call, step)) parts.push(this.eventPart(step));
         continue;
       }
-      const values = recording.valuesAt(step).filter((value) => recording.value_call[value] - 1 === call);
-      const shownValues = values.filter((value) => !recording.value_parameter[value]).map((value) => recording.valueText(value)).join(", ");
-      const text = `${fileName(recording.place(site))}  ${recording.lineText(site).trim()}${shownValues ? `  [${shownValues}]` : ""}`;
-      parts.push({ step, end: step, text, key: `s${site} ${values.map((value) => recording.value_text[value])}` });
+      parts.push({ step, end: step, site });
+    }
+    let until = last;
+    for (const part of parts.toReversed().filter(({ site }) => site >= 0)) {
+      this.describe(call, part, Math.max(until, part.step));
+      until = part.step - 1;
     }
     return parts;
+  }
+
+  // The text of a statement, with the values that it bound, also those that are known only behind the calls that it made.
+  describe(call, part, until) {
+    const { recording } = this.app, { step, site } = part;
+    const values = recording.valuesBetween(step, until).filter((value) => recording.value_call[value] - 1 === call);
+    const shownValues = values.filter((value) => !recording.value_parameter[value]).map((value) => recording.valueText(value)).join(", ");
+    part.text = `${fileName(recording.place(site))}  ${recording.lineText(site).trim()}${shownValues ? `  [${shownValues}]` : ""}`;
+    part.key = `s${site} ${values.map((value) => recording.value_text[value])}`;
   }
 
   eventPart(step) {

@@ -367,7 +367,7 @@ fn diff_command(directory: &Path, test: &str) -> String {
     let here = std::env::current_dir().unwrap_or_default();
     let directory = directory.strip_prefix(here).unwrap_or(directory);
     let failed = format!("{}::{test}", directory.display());
-    typed::tool(("diff", "xhist_compare"), &[("failed", &visible(&failed))])
+    typed::tool(("diff", "xhist_compare"), &[("failed", &visible(&failed))], &[])
 }
 
 /// The commands that show more; one compares a failed test with the passed one most like it.
