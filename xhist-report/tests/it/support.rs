@@ -389,16 +389,7 @@ pub fn map_of_spans(root: &str, path: &str, statements: &[(u32, u32, &str)]) -> 
 }
 
 fn file_line(file: u16, path: &str, base: u32) -> Line<'_> {
-    Line::File(FileLine {
-        file,
-        path: Text::plain(path),
-        base,
-        numbers: NumberRange::default(),
-        values: NumberRange::default(),
-        source: None,
-        skipped: Text::default(),
-        derived: Text::default(),
-    })
+    Line::File(FileLine { file, path: Text::plain(path), base, ..FileLine::default() })
 }
 
 /// The lines of a map behind their head; also gives the hash.
