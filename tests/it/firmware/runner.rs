@@ -117,6 +117,23 @@ pub(super) fn starts() {
     assert_eq!(places.first(), Some(&format!("src/main.rs:{line}")), "{places:?}");
 }
 
+/// What the recorder of firmware cannot do is refused before anything is built.
+pub(super) fn refuses() {
+    let project = project();
+    for (option, why) in [
+        (
+            "--stop-at src/main.rs:20+100",
+            "firmware stops at its line, because nothing counts statements there",
+        ),
+        ("--watch src/main.rs:18:shown=3", "firmware compares no values, because that would take flash"),
+    ] {
+        let done = run(&project, "").args(option).done().expect(1);
+        let line = format!("{option}: {why}");
+        done.check(done.stderr.contains(&line) && done.stderr.trim_end().lines().count() == 1, &line);
+        done.check(done.stdout.is_empty(), "nothing ran");
+    }
+}
+
 pub(super) fn faults() {
     after_a_time_out("fault", &["    function();"]);
 }
