@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
-use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::packed::{FrameRepetition, Page, code, digits, payload_head, step};
 use qs_core::record::words::{REPETITION, UNIT, UnitRepetition, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
