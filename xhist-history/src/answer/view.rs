@@ -9,7 +9,7 @@ use std::cell::RefCell;
 use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
-use self::measure::{count, is_one_line, own_statements, step};
+use self::measure::{count, own_statements, step};
 use super::activations::{Activations, CallContent, FoldedCall, current};
 use super::code::{Code, ListedStatement};
 use crate::calls::BodyId;
@@ -462,12 +462,9 @@ impl View<'_> {
         }
         let is_outline = self.outline == Some(call.id);
         let mut next = 0;
-        // A fold never hides what takes no more lines than itself.
         for island in islands.range(..first).copied().chain([first]) {
             let hidden = &call.body[next..island];
-            if is_one_line(hidden, self.code) {
-                self.parts(hidden, is_outline, (depth, times), drawn);
-            } else if !hidden.is_empty() {
+            if !hidden.is_empty() {
                 let statements = hidden.iter().map(CallContent::statements).sum();
                 let inside = self.heaviest(hidden, call.function);
                 let is_last = island == call.body.len();

@@ -3,7 +3,6 @@
 use std::collections::HashMap;
 
 use super::super::activations::{CallContent, FoldedCall};
-use super::super::code::Code;
 use crate::calls::BodyId;
 
 /// Statements by the function of the calls in a body.
@@ -39,19 +38,6 @@ pub(super) fn step(hidden: &[CallContent], is_outline: bool, most: usize) -> (us
     }
     // Then nothing is folded, so that line is not needed.
     (parts, if parts == hidden.len() { added.saturating_sub(1) } else { added })
-}
-
-/// Whether these parts are statements that are shown in one line.
-pub(super) fn is_one_line(parts: &[CallContent], code: &Code) -> bool {
-    let line = |part: &CallContent| match part {
-        CallContent::Line { statement, .. } => {
-            let (file, span) = code.place(*statement);
-            Some((file, span.line))
-        }
-        _ => None,
-    };
-    let first = parts.first().and_then(line);
-    first.is_some() && parts.iter().all(|part| line(part) == first)
 }
 
 /// Statements of a call without those of the open call in it.

@@ -130,7 +130,7 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
 #[test]
 fn suspects_are_shown_where_they_ran_last_and_with_what_called_them() {
     assert_eq!(far(&[], 4), ["+92", "87", "88", "89"], "a small step where a whole one has no room");
-    let around = ["+18", "20", " 92", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
+    let around = ["+18", "20", " +1", " 93", " 94<1", " 95", " 3+", "+66", "87", "88", "89"];
     assert_eq!(far(&[(94, 1)], 11), around);
     // The first rank may take all lines, another one only some of them.
     assert_eq!(far(&[(94, 1), (40, 4)], 11), around);
