@@ -134,7 +134,7 @@ proptest! {
         let plain = Text::plain(&text);
         let lines = [
             Line::Head(Head { version: 3, hash, root: plain, tool: plain, mains: plain }),
-            Line::File(FileLine { file, path: plain, base: line, numbers: NumberRange::default(), values: NumberRange { first: col / 2, room: line / 2 }, source: (line % 2 == 0).then_some(hash), skipped: plain , derived: plain}),
+            Line::File(FileLine { file, path: plain, base: line, numbers: NumberRange::default(), values: NumberRange { first: col / 2, room: line / 2 }, source: (line % 2 == 0).then_some(hash), skipped: plain , derived: plain, priorities: plain}),
             Line::Function(FunctionLine { file, path: plain, line, col, end_line: line, end_col: col, kind: BodyKind::Closure, of_trait: plain }),
             Line::Loop(LoopLine { file, at: (line, col), end: (col, line) }),
             Line::Branch(BranchLine { file, at: (line, col), end: (col, line), past: (line, line) }),

@@ -57,6 +57,7 @@ pub const CASES: &[Case] = &[
     Case::needing("the_recorder_beside_defmt_over_rtt", REGISTRY, cost_defmt::beside),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
     Case::needing("untouched_firmware_waits_for_its_start", NEEDS, runner::starts),
+    Case::needing("triggers_that_firmware_does_not_have_are_refused", NEEDS, runner::refuses),
     Case::needing("untouched_firmware_that_hangs_is_explained_after_ctrl_c", NEEDS, runner::hangs),
     Case::needing(
         "untouched_firmware_with_a_hard_fault_is_explained_after_a_time_out",

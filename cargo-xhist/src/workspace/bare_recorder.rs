@@ -39,6 +39,7 @@ pub(crate) fn choose(workspace: &mut Workspace, command: &Command) -> Result<(),
         return Ok(());
     }
     let triggers = requests(&command.own.settings, workspace.manifests())?;
+    triggers.iter().try_for_each(Request::check_bare)?;
     let metadata = deps::resolved(command, &targets)?;
     let packages = packages(&metadata);
     let of_sections = packages.iter().filter(|(name, _)| *name == "critical-section");

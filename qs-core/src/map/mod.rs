@@ -57,7 +57,7 @@
 //! the rules above. `text` means that the target of a reference is recorded too, and `generic` that the value may have
 //! several types.
 //!
-//! Four fields may be absent, in any version:
+//! Five fields may be absent, in any version:
 //!
 //! ```text
 //! {"xhist":"map","version":3,"hash":"0123456789abcdef","root":"/home/me/project","tool":"0.1.0","mains":"1:fedcba9876543210"}
@@ -68,6 +68,7 @@
 //! * `skipped` lists the file's lines that run and are not recorded, see [`SkippedLines`].
 //! * `derived` lists, for each trait that types of the file derive, the types in their fields: `Clone:Vec,Name Eq:Name`.
 //!   Derived code is not recorded and calls their implementations, see [`derived`].
+//! * `priorities` lists interrupts with the priority that attributes of the file give them: `GPIOA:3 SSI0:1`.
 //! * `mains` lists, for each file with a `main`, the hashes that this `main` carries in programs of these sources. A file
 //!   that is instrumented after its `main` was changes the map, and `main` still carries the hash of the map before.
 //!
@@ -153,7 +154,7 @@ impl Head<'_> {
 }
 
 /// A file id. Ids are stable from run to run, and never change to another path.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FileLine<'a> {
     /// The id in records.
     pub file: u16,
@@ -171,6 +172,8 @@ pub struct FileLine<'a> {
     pub skipped: Text<'a>,
     /// Traits that its types derive, with the types in their fields. Only the first line of a path has them.
     pub derived: Text<'a>,
+    /// Priorities of interrupts that its attributes give. Only the first line of a path has them.
+    pub priorities: Text<'a>,
 }
 
 /// The body of a function, recorded or not, in the user's own source.
@@ -391,7 +394,9 @@ impl<'a> Line<'a> {
             let source = source.transpose().map_err(|_| MapError::Field("source"))?;
             let skipped = object.text("skipped").unwrap_or_default();
             let derived = object.text("derived").unwrap_or_default();
-            Ok(Line::File(FileLine { file, path, base, numbers, values, source, skipped, derived }))
+            let priorities = object.text("priorities").unwrap_or_default();
+            let line = FileLine { file, path, base, numbers, values, source, skipped, derived, priorities };
+            Ok(Line::File(line))
         }
     }
 }
@@ -425,6 +430,9 @@ impl fmt::Display for Line<'_> {
                 }
                 if !file.derived.is_empty() {
                     write!(f, r#","derived":"{}""#, file.derived)?;
+                }
+                if !file.priorities.is_empty() {
+                    write!(f, r#","priorities":"{}""#, file.priorities)?;
                 }
                 f.write_str("}")
             }
@@ -531,6 +539,7 @@ mod tests {
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"return","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"break"}"#,
             r#"{"file":3,"path":"a.rs","base":0,"source":"0123456789abcdef","skipped":"1-2 const fn","derived":"Eq:A,B"}"#,
+            r#"{"file":3,"path":"a.rs","base":0,"priorities":"GPIOA:3 SSI0:1"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"arm","fn":"f","jump":"continue"}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true}"#,
             r#"{"stmt":3,"line":7,"col":5,"end":"7:10","kind":"expr","fn":"f","await":true,"silent":true}"#,
@@ -543,17 +552,8 @@ mod tests {
     #[test]
     fn plain_text_is_escaped_and_read_back() {
         let path = "a\"b\\c\n\u{1}é.rs";
-        let line = Line::File(FileLine {
-            file: 1,
-            path: Text::plain(path),
-            base: 0,
-            numbers: NumberRange::default(),
-            values: NumberRange::default(),
-            source: None,
-            skipped: Text::default(),
-            derived: Text::default(),
-        })
-        .to_string();
+        let line =
+            Line::File(FileLine { file: 1, path: Text::plain(path), ..FileLine::default() }).to_string();
         assert_eq!(line, "{\"file\":1,\"path\":\"a\\\"b\\\\c\\n\\u0001é.rs\",\"base\":0}");
         let Line::File(read) = Line::parse(&line).unwrap() else { panic!("not a file line") };
         assert_eq!(read.path.chars().collect::<String>(), path);

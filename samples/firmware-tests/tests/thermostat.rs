@@ -38,6 +38,14 @@ mod tests {
     }
 
     #[test]
+    #[timeout(5)]
+    fn reads_the_sensor() {
+        let mut thermostat = Thermostat::new();
+        // Nothing is at this address: a hard fault.
+        thermostat.take_from(0x6000_0001);
+    }
+
+    #[test]
     #[should_panic]
     fn needs_a_limit() {
         let limit: Option<i32> = None;

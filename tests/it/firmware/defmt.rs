@@ -73,6 +73,14 @@ pub(super) fn lines() {
     let program = project.join("target/xhist/build/thumbv7m-none-eabi/release/defmt-lines");
     let named = report(elsewhere.path()).args("history dump.bin --program").arg(program).done().stdout;
     assert!(named.contains("log_info(0x06): 0.000000 defmt_lines: start"), "{named}");
+
+    // Statements of the logger come behind the one that wrote a line.
+    let with_logger = run(&project, "").args("--deps all").done().expect(1);
+    let log = with_logger.stderr.split("its log (newest last").nth(1).expect("the log").lines().skip(1);
+    let newest = log.take_while(|line| line.starts_with("  ")).last().unwrap_or_default();
+    assert_eq!(newest.split_whitespace().collect::<Vec<_>>().join(" "), error, "{}", with_logger.stderr);
+    let history = report(project.path()).args("history").done().stdout;
+    assert!(history.contains("/defmt-rtt-"), "{history}");
 }
 
 /// A RISC-V, whose linker places the flags in another order.

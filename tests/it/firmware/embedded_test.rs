@@ -12,10 +12,12 @@ use super::runner::Project;
 const SAMPLE: &str = "firmware-tests";
 
 /// The tests that fail, and the text of the last statement of each, where there is only one.
-const FAILED: [(&str, &str); 3] = [
+const FAILED: [(&str, &str); 4] = [
     ("tests::forgets_old_readings", "self.readings[self.next] = reading;"),
     ("tests::starts_cold", "0 => Err("),
     ("tests::cools_down", ""),
+    // A hard fault.
+    ("tests::reads_the_sensor", "self.take(function());"),
 ];
 
 /// `cargo xhist test` of the project.
@@ -89,7 +91,7 @@ pub(super) fn in_qemu() {
     let path = std::env::join_paths([tools.to_owned()].into_iter().chain(directories)).expect("a path");
     let done = test(&project).env("PATH", &path).done().expect(1);
     assert_answers(&project, &done);
-    done.check(done.stdout.contains("test result: FAILED. 2 passed; 3 failed;"), "what the runner prints");
+    done.check(done.stdout.contains("test result: FAILED. 2 passed; 4 failed;"), "what the runner prints");
     done.check(done.stdout.contains("timed out after 5s"), "the time-out is that of the runner");
     // The page shows one of the answers, whose number is that of its run.
     let page = std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page");

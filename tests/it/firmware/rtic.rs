@@ -35,7 +35,8 @@ pub(super) fn panics() {
         let listing = report(project.path()).args("history --thread").succeed().stdout;
         assert!(listing.contains(&place), "{place} in {listing}");
     }
-    let named = |line: &&str| line.contains(r#""interrupt":16,"interrupt_name":"GPIOA""#);
+    let named =
+        |line: &&str| line.contains(r#""interrupt":16,"interrupt_name":"GPIOA","interrupt_priority":3"#);
     for (words, first) in [("history", "cx.shared.readings.lock(|readings| {"), ("calls", "fn alarm(")] {
         let lines = report(project.path()).args(words).args("--format json").succeed();
         let is_first = format!(r#""line":{}"#, line_of(&main, first));
@@ -43,7 +44,10 @@ pub(super) fn panics() {
         lines.check(shown, "the interrupt by name, at its first statement");
     }
     let document = report(project.path()).args("answer --format json").succeed();
-    document.check(document.stdout.contains(r#""interrupt":"interrupt 16 GPIOA""#), "who interrupted whom");
+    document.check(
+        document.stdout.contains(r#""interrupt":"interrupt 16 GPIOA, priority 3""#),
+        "who interrupted whom",
+    );
     // The page shows the lanes of the same recording.
     let found = report(project.path()).args("find app::alarm").succeed();
     found.check(found.stdout.contains("thread ring-1 interrupt 16 GPIOA"), "the lane of an interrupt");
@@ -68,7 +72,8 @@ pub(super) fn lost_wake_up() {
     assert_in_page(&done, "\nxhist: firmware-rtic was stopped");
     let waits = line_of(&project.join("src/main.rs"), "let reading = poll_fn(");
     let tasks = report(project.path()).args("tasks").succeed();
-    let parked = format!("task 1 parked at src/main.rs:{waits} in app::measure, in interrupt 29 QEI0\n");
+    let parked =
+        format!("task 1 parked at src/main.rs:{waits} in app::measure, in interrupt 29 QEI0, priority 2\n");
     tasks.check(tasks.stdout.contains(&parked), &parked);
 }
 

@@ -79,10 +79,12 @@ pub(super) fn panics() {
             == std::fs::read_to_string(repository().join("samples").join(SAMPLE).join(file)).expect("a text");
         assert!(is_same, "{file} is as it was");
     }
-    let whole =
+    let path =
         done.stderr.split("whole history: cargo xhist history ").nth(1).and_then(|rest| rest.lines().next());
-    let whole = report(project.path()).args(whole.expect("the command")).succeed().stdout;
+    let path = path.expect("the command");
+    let whole = report(project.path()).args(path).succeed().stdout;
     assert!(whole.lines().count() > 20 && whole.contains("src/main.rs"), "{whole}");
+    assert_damage_is_seen(&project, path);
     // The same, by the same runner, with values.
     let why = why(&project).succeed();
     assert_answer(&project, &why, "ended with exit code 1", &["    PATTERN[at]"]);
@@ -115,6 +117,34 @@ pub(super) fn starts() {
     done.check(!done.stderr.contains("XHIST=wait"), "nothing else is to be done");
     let places = Listing::parse(&report(project.path()).args("history").succeed().stdout).places();
     assert_eq!(places.first(), Some(&format!("src/main.rs:{line}")), "{places:?}");
+}
+
+/// Bytes of the open frame, which has no checksum, are overwritten with those of lines behind the end of the file.
+#[track_caller]
+fn assert_damage_is_seen(project: &Tree, path: &str) {
+    let mut image = std::fs::read(project.join(path)).expect("the ring");
+    let end = image.iter().rposition(|byte| *byte != 0).expect("a history");
+    image[end - 9..end - 1].fill(0xFF);
+    std::fs::write(project.join("damaged.bin"), image).expect("written");
+    let done = report(project.path()).args("history damaged.bin").done().expect(1);
+    done.check(done.stderr.contains("8 recorded lines have no statement in map "), "what cannot be");
+}
+
+/// What the recorder of firmware cannot do is refused before anything is built.
+pub(super) fn refuses() {
+    let project = project();
+    for (option, why) in [
+        (
+            "--stop-at src/main.rs:20+100",
+            "firmware stops at its line, because nothing counts statements there",
+        ),
+        ("--watch src/main.rs:18:shown=3", "firmware compares no values, because that would take flash"),
+    ] {
+        let done = run(&project, "").args(option).done().expect(1);
+        let line = format!("{option}: {why}");
+        done.check(done.stderr.contains(&line) && done.stderr.trim_end().lines().count() == 1, &line);
+        done.check(done.stdout.is_empty(), "nothing ran");
+    }
 }
 
 pub(super) fn faults() {

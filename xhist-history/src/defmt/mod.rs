@@ -14,6 +14,8 @@ pub use table::{DefmtLevel, DefmtTable};
 pub struct DefmtLine {
     /// How serious it is; `None` for `println!`.
     pub level: Option<DefmtLevel>,
+    /// The crate that wrote it.
+    pub from_crate: String,
     /// Its time if the program has one, the crate, and the message. It may have any character.
     pub text: String,
 }
@@ -36,7 +38,7 @@ impl DefmtTable {
             text.push(" ");
             text.unknown(rest);
         }
-        Some(DefmtLine { level: entry.level, text: text.finish() })
+        Some(DefmtLine { level: entry.level, from_crate: entry.crate_name.clone(), text: text.finish() })
     }
 }
 

@@ -87,7 +87,9 @@ fn a_line_has_a_level_and_the_time_of_the_program() {
         (3, "timestamp", "{=u32:us}"),
         (4, "str", "no line"),
     ]);
-    let line = |level, text: &str| Some(DefmtLine { level, text: text.to_owned() });
+    let from_crate = "an_app".to_owned();
+    let line =
+        |level, text: &str| Some(DefmtLine { level, from_crate: from_crate.clone(), text: text.to_owned() });
     assert_eq!(table.line(&[1, 0, 14, 0, 0, 0], false), line(Some(DefmtLevel::Warn), "0.000014 an_app: low"));
     assert_eq!(table.line(&[2, 0, 0, 0, 0, 0, 9], false), line(None, "0.000000 an_app: 9"));
     for wrong in [&[4, 0, 0, 0, 0, 0][..], &[9, 9], &[1], &[]] {

@@ -177,6 +177,7 @@ impl BuiltRecord {
             is_cut: event.is_cut,
             stamp: 0,
             opcode_name: None,
+            from_crate: None,
         });
         // What was printed has no number.
         BuiltRecord { trace: trace.filter(Trace::is_output), ..BuiltRecord::default() }
@@ -259,5 +260,6 @@ fn trace_of(decoded: &DecodedRecord<'_>, known: &TargetSymbols) -> Option<Trace>
         is_cut: event.is_cut,
         stamp: decoded.time,
         opcode_name: opcode_name.map(|name| visible(&String::from_utf8_lossy(name)).into_owned()),
+        from_crate: None,
     })
 }

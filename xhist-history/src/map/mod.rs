@@ -48,6 +48,8 @@ pub struct Maps {
     candidates: Option<(Searched, Vec<Candidate>)>,
     /// The maps that were reported to lack names; `usize::MAX` for a map that is missing.
     lacking: HashSet<usize>,
+    /// The maps of which impossible statements were reported.
+    contradicted: HashSet<usize>,
     /// By target of a live session: the names that it sent, and whether its map contradicts them.
     sent: HashMap<usize, (Names, bool)>,
 }
@@ -133,16 +135,32 @@ impl Maps {
     }
 
     /// Looks for the place of a statement, so that [`Maps::report_lacks`] knows whether names are missing. Reports may take
-    /// places from elsewhere, and some need no map.
+    /// places from elsewhere, and some need no map. The open frame of firmware has no checksum, so lines are checked there.
     pub fn look_up(&self, ring: &Ring, statement: Statement) {
-        if statement.number().is_some() && self.by_hash.contains_key(&ring.map_hash) {
+        let Some(map) = self.by_hash.get(&ring.map_hash) else { return };
+        if statement.number().is_some() {
             self.of(ring).1.place(statement.file, statement.line);
+        } else if let Some(map) = map.filter(|_| ring.pid == 0 && !ring.is_of_thread()) {
+            self.names[map].check_line(statement);
         }
     }
 
-    /// Reports statements that only have a number, once for each map. Returns what new ones mean for the exit code.
+    /// Reports statements that only have a number, or are in lines without one, once for each map. Returns what new ones mean
+    /// for the exit code.
     pub fn report_lacks(&mut self, notes: &mut Notes<'_>) -> ExitCode {
         let mut code = ExitCode::Complete;
+        for (index, names) in self.names.iter().enumerate() {
+            let count = names.impossible();
+            if count > 0 && self.contradicted.insert(index) {
+                code = ExitCode::Incomplete;
+                notes.incomplete();
+                notes.error(format_args!(
+                    "{count} recorded lines have no statement in map {:016x}: the ring was overwritten in memory, or the \
+                     map is of other sources",
+                    names.hash.unwrap_or_default()
+                ));
+            }
+        }
         let by_map = self.names.iter().enumerate().map(|(index, names)| (index, Some(names.hash), names));
         let without = self.sent.values().map(|(names, _)| names).chain([&self.none]);
         for (index, map, names) in by_map.chain(without.map(|names| (usize::MAX, None, names))) {

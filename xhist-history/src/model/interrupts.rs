@@ -3,19 +3,41 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Names by number; empty where no program names them.
+/// Names by number, and priorities by name; empty where no program has them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct InterruptNames(Arc<BTreeMap<u16, String>>);
+pub struct InterruptNames(Arc<Known>);
+
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Known {
+    names: BTreeMap<u16, String>,
+    priorities: BTreeMap<String, u8>,
+}
 
 impl InterruptNames {
     /// Takes numbers with their names.
     pub fn new(names: BTreeMap<u16, String>) -> InterruptNames {
-        InterruptNames(Arc::new(names))
+        InterruptNames::with_priorities(names, BTreeMap::new())
+    }
+
+    /// The same, with the priorities that the program's source gives to names.
+    pub fn with_priorities(names: BTreeMap<u16, String>, priorities: BTreeMap<String, u8>) -> InterruptNames {
+        InterruptNames(Arc::new(Known { names, priorities }))
     }
 
     /// The name of an interrupt, if it is known.
     pub fn name(&self, interrupt: u16) -> Option<&str> {
-        self.0.get(&interrupt).map(String::as_str)
+        self.0.names.get(&interrupt).map(String::as_str)
+    }
+
+    /// Its priority, if the program's source gives one.
+    pub fn priority(&self, interrupt: u16) -> Option<u8> {
+        self.0.priorities.get(self.name(interrupt)?).copied()
+    }
+
+    /// `interrupt 30 UART0, priority 2`, as much of it as is known.
+    pub fn text_with_priority(&self, interrupt: u16) -> String {
+        let priority = self.priority(interrupt).map(|priority| format!(", priority {priority}"));
+        self.text(interrupt) + &priority.unwrap_or_default()
     }
 
     /// `interrupt 30 UART0`, or `interrupt 30`.

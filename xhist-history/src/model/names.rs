@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use qs_core::map::numbers::statement;
 use qs_core::map::{self, BranchLine, FunctionLine, Hash, Line, LoopLine, MapError, SkippedLines, StmtLine};
@@ -44,6 +44,8 @@ pub struct Names {
     valued: Vec<(map::NumberRange, u16)>,
     /// The place of some numbered statement was asked for, and is not in the map.
     lacks_names: Arc<AtomicBool>,
+    /// Statements of firmware in lines without one.
+    impossible: Arc<AtomicU64>,
 }
 
 /// A value site of a file.
@@ -244,6 +246,21 @@ impl Names {
     /// Whether [`Names::place`] was asked for a numbered statement that is not in the map.
     pub fn lacks_names(&self) -> bool {
         self.lacks_names.load(Ordering::Relaxed)
+    }
+
+    /// Checks that a file has a statement in a line, if the map has any statement of the file, and counts those that are not.
+    pub fn check_line(&self, Statement { file, line }: Statement) {
+        let Some((known, first)) = self.file(file).zip(self.first(file)) else { return };
+        let line = known.base.saturating_add(u32::from(line));
+        let at = first.places.partition_point(|span| span.line < line);
+        if !first.places.is_empty() && first.places.get(at).is_none_or(|span| span.line != line) {
+            self.impossible.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// How many statements [`Names::check_line`] found to be impossible.
+    pub fn impossible(&self) -> u64 {
+        self.impossible.load(Ordering::Relaxed)
     }
 
     /// The place of a recorded value.
@@ -534,6 +551,26 @@ mod tests {
             assert_eq!(place(number).path, None);
             assert_eq!((place(number).file, place(number).line), (Statement::NUMBERED, number.into()));
         }
+    }
+
+    #[test]
+    fn a_line_without_a_statement_is_impossible_where_the_map_has_others() {
+        let map = [
+            HEAD,
+            r#"{"file":1,"path":"a.rs","base":0}"#,
+            r#"{"stmt":1,"line":7,"col":1,"end":"9:2","kind":"let","fn":"f"}"#,
+            r#"{"stmt":1,"line":65540,"col":1,"end":"65540:2","kind":"let","fn":"f"}"#,
+            r#"{"file":2,"path":"a.rs","base":65535}"#,
+            r#"{"file":3,"path":"b.rs","base":0}"#,
+        ];
+        let names = Names::parse(map.join("\n").as_bytes());
+        let counted = |file, line| {
+            names.check_line(Statement { file, line });
+            names.impossible()
+        };
+        let possible = [(1, 7), (2, 5), (3, 9), (4, 1)].map(|(file, line)| counted(file, line));
+        assert_eq!(possible, [0; 4]);
+        assert_eq!([(1, 8), (1, 6), (2, 7)].map(|(file, line)| counted(file, line)), [1, 2, 3]);
     }
 
     #[test]

@@ -19,6 +19,8 @@ pub struct Trace {
     pub stamp: u64,
     /// The name that the target sent for its opcode.
     pub opcode_name: Option<String>,
+    /// The crate that wrote it as a line, if it is known.
+    pub from_crate: Option<String>,
 }
 
 impl Trace {
@@ -37,7 +39,8 @@ impl Trace {
             Some(DefmtLevel::Trace) => (Code::LOG_TRACE, Severity::Sw0),
         };
         let class = TraceClass::Exception { severity, code };
-        Trace { class, args: Vec::new(), buffer: Some(line.text.into_bytes()), is_cut: false, ..self }
+        let (buffer, from_crate) = (Some(line.text.into_bytes()), Some(line.from_crate));
+        Trace { class, args: Vec::new(), buffer, is_cut: false, from_crate, ..self }
     }
 
     /// Whether it is a line of a log.

@@ -445,7 +445,7 @@ impl TaskTracker {
             or_parked_at: head.map(|head| self.lookup.named(&ring, head, maps)),
             at: before.last().cloned(),
             thread: ring.lane(interrupt),
-            interrupt: (interrupt != 0).then(|| ring.interrupts.text(interrupt)),
+            interrupt: (interrupt != 0).then(|| ring.interrupts.text_with_priority(interrupt)),
             for_at_least,
             until,
             around,

@@ -192,7 +192,15 @@ mod tests {
     }
 
     fn event(class: TraceClass) -> Trace {
-        Trace { class, args: vec![], buffer: None, is_cut: false, stamp: 0, opcode_name: None }
+        Trace {
+            class,
+            args: vec![],
+            buffer: None,
+            is_cut: false,
+            stamp: 0,
+            opcode_name: None,
+            from_crate: None,
+        }
     }
 
     fn exception(severity: u8, major: u32, minor: u8) -> Trace {

@@ -230,6 +230,7 @@ mod tests {
             is_cut: false,
             stamp: 0,
             opcode_name: None,
+            from_crate: None,
         }
     }
 

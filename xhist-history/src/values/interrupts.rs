@@ -1,9 +1,10 @@
 //! What firmware's own program says: the names of a Cortex-M's interrupts, from its vector table, where each handler has the
-//! name of its interrupt; and the texts of `defmt`.
+//! name of its interrupt; their priorities, from its map; and the texts of `defmt`.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
-use std::io::Read as _;
+use std::io::{BufRead as _, BufReader, Read};
+use std::ops::ControlFlow;
 use std::path::Path;
 
 use flate2::read::ZlibDecoder;
@@ -18,8 +19,8 @@ use crate::model::{InterruptNames, Ring};
 use crate::options::ReadOptions;
 use crate::source::Image;
 
-/// Bytes of the first line of a map.
-const HEAD: u64 = 4096;
+/// Most bytes of a line of a map.
+const LONGEST_LINE: u64 = 1 << 20;
 
 /// Names the interrupts and the lines of `defmt` of rings of firmware, and the program that has the names. None without that
 /// program, or where its handlers have other names.
@@ -47,27 +48,63 @@ fn names_in(path: &Path, map_hash: u64) -> Option<(InterruptNames, DefmtTable)> 
     let defmt = DefmtTable::of_program(&elf).unwrap_or_default();
     let has_names = vectors.is_some() || !defmt.is_empty();
     (has_names && is_of_map(&elf, map_hash)).then(|| {
-        let names = vectors.map(|vectors| InterruptNames::new(names(vectors, functions(&elf))));
-        (names.unwrap_or_default(), defmt)
+        let named =
+            |vectors| InterruptNames::with_priorities(names(vectors, functions(&elf)), priorities(&elf));
+        (vectors.map(named).unwrap_or_default(), defmt)
     })
 }
 
 fn is_of_map(elf: &object::File<'_>, map_hash: u64) -> bool {
-    let head = || {
-        let packed = elf.section_by_name(SECTION)?.compressed_data().ok()?;
-        let mut head = Vec::new();
-        let read = match packed.format {
-            CompressionFormat::Zlib => ZlibDecoder::new(packed.data).take(HEAD).read_to_end(&mut head),
-            _ => packed.data.take(HEAD).read_to_end(&mut head),
-        };
-        read.ok()?;
-        let line = head.split(|byte| *byte == b'\n').next()?;
-        match Line::parse(std::str::from_utf8(line).ok()?) {
-            Ok(Line::Head(head)) => Some(head.may_be_of(map_hash)),
+    let mut is_of_it = None;
+    each_line(elf, &mut |line| {
+        is_of_it = match line {
+            Line::Head(head) => Some(head.may_be_of(map_hash)),
             _ => None,
+        };
+        ControlFlow::Break(())
+    });
+    is_of_it.unwrap_or(false)
+}
+
+/// Priorities of interrupts that the sources give, without those that two programs of one map give differently.
+fn priorities(elf: &object::File<'_>) -> BTreeMap<String, u8> {
+    let mut found: BTreeMap<String, BTreeSet<u8>> = BTreeMap::new();
+    each_line(elf, &mut |line| {
+        if let Line::File(file) = line {
+            let listed: String = file.priorities.chars().collect();
+            for (name, priority) in listed.split(' ').filter_map(|one| one.split_once(':')) {
+                found.entry(name.to_owned()).or_default().extend(priority.parse::<u8>());
+            }
         }
+        ControlFlow::Continue(())
+    });
+    let certain = |(name, priorities): (String, BTreeSet<u8>)| match Vec::from_iter(priorities)[..] {
+        [priority] => Some((name, priority)),
+        _ => None,
     };
-    head().unwrap_or(false)
+    found.into_iter().filter_map(certain).collect()
+}
+
+/// Gives the lines of a program's map until one is the last that is wanted, or cannot be read.
+fn each_line(elf: &object::File<'_>, take: &mut dyn FnMut(Line<'_>) -> ControlFlow<()>) {
+    let Some(Ok(packed)) = elf.section_by_name(SECTION).map(|section| section.compressed_data()) else {
+        return;
+    };
+    let text: Box<dyn Read> = match packed.format {
+        CompressionFormat::Zlib => Box::new(ZlibDecoder::new(packed.data)),
+        _ => Box::new(packed.data),
+    };
+    let mut text = BufReader::new(text);
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = (&mut text).take(LONGEST_LINE).read_until(b'\n', &mut line);
+        let line = line.strip_suffix(b"\n").and_then(|line| std::str::from_utf8(line).ok());
+        match (read, line.map(Line::parse)) {
+            (Ok(_), Some(Ok(line))) if take(line).is_continue() => {}
+            _ => return,
+        }
+    }
 }
 
 /// Names of functions by address. The name of an interrupt has no `$` of Rust's symbols, and is no label.

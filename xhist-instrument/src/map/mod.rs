@@ -75,6 +75,8 @@ pub struct FileFacts {
     pub skipped: String,
     /// Traits that its types derive.
     pub derived: String,
+    /// Priorities of interrupts.
+    pub priorities: String,
 }
 
 /// The hash that the `main` of a file carries.
@@ -177,7 +179,11 @@ impl MapFile {
                 if file.base == 0 {
                     (entry.numbers, entry.values) = (file.numbers, file.values);
                     entry.source = file.source;
-                    entry.facts = FileFacts { skipped: owned(file.skipped), derived: owned(file.derived) };
+                    entry.facts = FileFacts {
+                        skipped: owned(file.skipped),
+                        derived: owned(file.derived),
+                        priorities: owned(file.priorities),
+                    };
                     entry.main = carried
                         .get(&file.file)
                         .map_or(MainCarries::Nothing, |hash| MainCarries::Earlier(*hash));
@@ -474,16 +480,15 @@ impl MappedFile {
         let mut add = |line: Line<'_>| writeln!(text, "{line}").expect("writing to memory does not fail");
         for (index, &file) in self.ids.iter().enumerate() {
             let base = index as u32 * LINES_PER_ID;
-            let (numbers, values, source, skipped, derived) = match index {
-                0 => {
-                    let FileFacts { skipped, derived } = &self.facts;
-                    (self.numbers, self.values, self.source, &**skipped, &**derived)
-                }
-                _ => Default::default(),
-            };
-            let (path, skipped, derived) =
-                (Text::plain(&self.path), Text::plain(skipped), Text::plain(derived));
-            add(Line::File(FileLine { file, path, base, numbers, values, source, skipped, derived }));
+            let path = Text::plain(&self.path);
+            let mut line = FileLine { file, path, base, ..FileLine::default() };
+            if index == 0 {
+                (line.numbers, line.values, line.source) = (self.numbers, self.values, self.source);
+                let FileFacts { skipped, derived, priorities } = &self.facts;
+                (line.skipped, line.derived) = (Text::plain(skipped), Text::plain(derived));
+                line.priorities = Text::plain(priorities);
+            }
+            add(Line::File(line));
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),

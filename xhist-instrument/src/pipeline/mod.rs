@@ -139,6 +139,7 @@ fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, text: &Sou
     let facts = FileFacts {
         skipped: skipped_lines(&text.original, &analysis),
         derived: analysis.structure.derived_traits(),
+        priorities: analysis.structure.listed_priorities(),
     };
     Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source, facts)))
 }

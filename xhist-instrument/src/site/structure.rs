@@ -53,6 +53,8 @@ pub(crate) struct Structure {
     pub calls: Vec<CallNote>,
     /// For each trait that types derive, the types in their fields.
     pub derived: BTreeMap<String, BTreeSet<String>>,
+    /// Interrupts that run a task, with the priorities that attributes give them.
+    pub priorities: BTreeMap<String, BTreeSet<u8>>,
 }
 
 impl Structure {
@@ -64,6 +66,9 @@ impl Structure {
         for (of_trait, types) in other.derived {
             self.derived.entry(of_trait).or_default().extend(types);
         }
+        for (interrupt, priorities) in other.priorities {
+            self.priorities.entry(interrupt).or_default().extend(priorities);
+        }
     }
 
     /// The derived traits, as the map lists them. A trait whose deriving types name no type is left out.
@@ -74,6 +79,14 @@ impl Structure {
             format!("{of_trait}:{}", types.join(","))
         };
         filled.map(list).collect::<Vec<_>>().join(" ")
+    }
+
+    /// The priorities, as the map lists them.
+    pub fn listed_priorities(&self) -> String {
+        let list = |(interrupt, priorities): (&String, &BTreeSet<u8>)| {
+            priorities.iter().map(|priority| format!("{interrupt}:{priority}")).collect::<Vec<_>>()
+        };
+        self.priorities.iter().flat_map(list).collect::<Vec<_>>().join(" ")
     }
 
     /// Brings everything into the order of the text. Macro arguments may be walked several times.

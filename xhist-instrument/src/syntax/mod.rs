@@ -8,6 +8,7 @@ mod diverge;
 mod edges;
 mod macro_expander;
 mod old_editions;
+mod priorities;
 mod reflow;
 mod token_scan;
 mod walk;

@@ -59,6 +59,10 @@ pub enum RequestProblem {
     Malformed(Action),
     /// The text of a trigger at a value has another form.
     MalformedWatch,
+    /// Firmware cannot go on behind the line.
+    StopsLater,
+    /// Firmware cannot compare a value.
+    ComparesValue,
     /// No value of this name is recorded in the line.
     NoValue(Box<UnknownValue>),
     /// No instrumented source is at this path.
@@ -89,6 +93,12 @@ impl fmt::Display for RequestProblem {
             }
             Self::MalformedWatch => f.write_str(
                 "expected FILE:LINE[+AFTER]:NAME[=VALUE], numbers from 1, and the name of a variable",
+            ),
+            Self::StopsLater => f.write_str(
+                "firmware stops at its line, because nothing counts statements there: leave out +AFTER",
+            ),
+            Self::ComparesValue => f.write_str(
+                "firmware compares no values, because that would take flash for each type: leave out =VALUE",
             ),
             Self::NoValue(unknown) => {
                 let UnknownValue { name, line, reason, nearest } = &**unknown;

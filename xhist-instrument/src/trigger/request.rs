@@ -68,6 +68,19 @@ impl Request {
         self.action == Action::Start
     }
 
+    /// Checks that a target without an operating system can do what is asked for.
+    ///
+    /// # Errors
+    /// Recording should stop behind its line, or at a value.
+    pub fn check_bare(&self) -> Result<(), TriggerError> {
+        let problem = match (self.action, &self.watched) {
+            (Action::Stop { after: 1.. }, _) => RequestProblem::StopsLater,
+            (_, Some(Watched { expected: Some(_), .. })) => RequestProblem::ComparesValue,
+            _ => return Ok(()),
+        };
+        Err(TriggerError::Request { request: self.label.clone(), problem })
+    }
+
     pub(super) fn read(text: &str, action: Action) -> Option<Self> {
         let (path, place) = text.rsplit_once(':')?;
         let (place, after) = split(place, '+')?;
@@ -200,6 +213,27 @@ mod tests {
         }
         assert_eq!(read("a.rs:1#2", Action::Start), Some(("a.rs".to_owned(), 1, 2, Action::Start)));
         assert_eq!(read("a.rs:1+2", Action::Start), None);
+    }
+
+    #[test]
+    fn firmware_stops_at_its_line_and_compares_nothing() {
+        let why = |settings: &Settings| {
+            let [request] = &Request::of_command_line(settings).expect("a request")[..] else {
+                panic!("one")
+            };
+            request.check_bare().map_err(|why| why.to_string())
+        };
+        let stop = |text: &str| why(&Settings { stop_at: vec![text.into()], ..Settings::default() });
+        let watch = |text: &str| why(&Settings { watch: vec![text.into()], ..Settings::default() });
+        let start = why(&Settings { start_at: vec!["a.rs:1#2".into()], ..Settings::default() });
+        assert_eq!((start, stop("a.rs:1#2"), stop("a.rs:1+0")), (Ok(()), Ok(()), Ok(())));
+        assert_eq!(watch("a.rs:1:x"), Ok(()));
+        let later = "firmware stops at its line, because nothing counts statements there: leave out +AFTER";
+        assert_eq!(stop("a.rs:1+9"), Err(format!("--stop-at a.rs:1+9: {later}")));
+        assert_eq!(watch("a.rs:1+9:x"), Err(format!("--watch a.rs:1+9:x: {later}")));
+        let value =
+            "firmware compares no values, because that would take flash for each type: leave out =VALUE";
+        assert_eq!(watch("a.rs:1:x=3"), Err(format!("--watch a.rs:1:x=3: {value}")));
     }
 
     #[test]

@@ -128,7 +128,7 @@ impl CallText {
 fn lane(ring: &Ring, interrupt: u16) -> String {
     match interrupt {
         0 => ring.to_string(),
-        number => format!("{ring}, {}", ring.interrupts.text(number)),
+        number => format!("{ring}, {}", ring.interrupts.text_with_priority(number)),
     }
 }
 

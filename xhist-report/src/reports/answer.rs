@@ -464,7 +464,7 @@ impl Report for AnswerReport<'_> {
         if let Some(item) = &event.item {
             self.items += 1;
             self.tasks.take(ring, item, context.maps);
-            self.log.take(ring, item);
+            self.log.take(ring, item, context.maps.of(ring).1);
             *self.only_prints.entry(ring.number).or_insert(true) &= matches!(item.what, What::Output(..));
             if self.candidates.contains(&ring.number) {
                 let tail = self.tails.entry(ring.number).or_default();

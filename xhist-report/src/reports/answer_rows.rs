@@ -343,7 +343,7 @@ impl Cells {
 fn began(row: &Row, interrupts: &InterruptNames) -> String {
     match row.interrupt {
         0 => String::new(),
-        number => interrupts.text(number),
+        number => interrupts.text_with_priority(number),
     }
 }
 

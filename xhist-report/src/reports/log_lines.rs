@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use qs_core::record::Statement;
+use xhist_history::model::Names;
 
 use crate::format::entries::AnsweredLogLine;
 use xhist_history::context::Context;
@@ -18,20 +19,48 @@ pub(super) struct LogLines(HashMap<usize, ThreadLog>);
 
 #[derive(Debug, Default)]
 struct ThreadLog {
-    /// The newest statement.
-    at: Option<Statement>,
+    /// The newest statement of each file, with its place in their order.
+    newest: HashMap<u16, (u64, Statement)>,
+    statements: u64,
     /// Each line with the statement before it.
     lines: VecDeque<(Option<Statement>, Trace)>,
     /// Lines before these.
     more: u64,
 }
 
+impl ThreadLog {
+    /// The statement that wrote a line: the newest one of its crate, since statements of its logger may come behind it. Without
+    /// one, the newest of the project, or of all.
+    fn place(&self, event: &Trace, names: &Names) -> Option<Statement> {
+        let path = |file: u16| names.shown_path(file).unwrap_or_default();
+        let newest = |is_meant: &dyn Fn(&str) -> bool| {
+            let meant = self.newest.iter().filter(|(file, _)| is_meant(path(**file)));
+            meant.map(|(_, newest)| *newest).max_by_key(|(order, _)| *order).map(|(_, statement)| statement)
+        };
+        let Some(from) = &event.from_crate else { return newest(&|_| true) };
+        let of_crate =
+            newest(&|path| package(path).is_some_and(|package| package.replace('-', "_") == *from));
+        of_crate.or_else(|| newest(&|path| package(path).is_none())).or_else(|| newest(&|_| true))
+    }
+}
+
+/// The name of the package of a registry that has this file.
+fn package(path: &str) -> Option<&str> {
+    let (_, inside) = path.split_once("/registry/src/")?.1.split_once('/')?;
+    let (directory, _) = inside.split_once('/')?;
+    let is_version = |at: &usize| directory[at + 1..].starts_with(|char: char| char.is_ascii_digit());
+    let at = directory.match_indices('-').map(|(at, _)| at).find(is_version)?;
+    Some(&directory[..at])
+}
+
 impl LogLines {
     /// Takes what a ring yields next.
-    pub(super) fn take(&mut self, ring: &Ring, item: &Item) {
+    pub(super) fn take(&mut self, ring: &Ring, item: &Item, names: &Names) {
         match &item.what {
             What::Statement { file, line } => {
-                self.0.entry(ring.number).or_default().at = Some(Statement { file: *file, line: *line });
+                let log = self.0.entry(ring.number).or_default();
+                log.statements += 1;
+                log.newest.insert(*file, (log.statements, Statement { file: *file, line: *line }));
             }
             What::Trace(event) if event.is_log_line() => {
                 let log = self.0.entry(ring.number).or_default();
@@ -39,7 +68,7 @@ impl LogLines {
                     log.lines.pop_front();
                     log.more += 1;
                 }
-                log.lines.push_back((log.at, event.clone()));
+                log.lines.push_back((log.place(event, names), event.clone()));
             }
             _ => {}
         }
@@ -87,5 +116,47 @@ impl LogLines {
         lines
             .iter()
             .try_for_each(|line| writeln!(out, "  {:width$}  {:5}  {}", place(line), line.level, line.text))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use qs_core::record::trace::{Code, Severity};
+    use xhist_history::model::TraceClass;
+
+    #[test]
+    fn a_line_of_defmt_is_at_the_statement_of_its_crate() {
+        let files = [
+            "/p/src/main.rs",
+            "/c/registry/src/i/defmt-rtt-1.3.1/src/lib.rs",
+            "/c/registry/src/i/my-bus-0.1.0/src/lib.rs",
+        ];
+        let mut names = Names::default();
+        (1..).zip(files).for_each(|(file, path)| names.add_path(file, path));
+        let mut log = ThreadLog::default();
+        let mut ran = |file: u16| {
+            log.statements += 1;
+            log.newest.insert(file, (log.statements, Statement { file, line: 7 }));
+            let at = |from: Option<&str>| {
+                let class = TraceClass::Exception { severity: Severity::Sw0, code: Code::LOG_INFO };
+                let from_crate = from.map(str::to_owned);
+                let line = Trace {
+                    class,
+                    args: vec![],
+                    buffer: None,
+                    is_cut: false,
+                    stamp: 0,
+                    opcode_name: None,
+                    from_crate,
+                };
+                log.place(&line, &names).map(|at| at.file)
+            };
+            [None, Some("my_bus"), Some("app")].map(at)
+        };
+        assert_eq!(ran(2), [Some(2); 3], "nothing else ran");
+        assert_eq!(ran(3), [Some(3), Some(3), Some(3)]);
+        assert_eq!(ran(1), [Some(1), Some(3), Some(1)]);
+        assert_eq!(ran(2), [Some(2), Some(3), Some(1)], "the logger's own statements");
     }
 }

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
 use qs_core::frame::FrameWriter;
-use qs_core::map::{FileLine, Hash, Head, Line, NumberRange, StmtLine, Text};
+use qs_core::map::{FileLine, Hash, Head, Line, StmtLine, Text};
 use qs_core::record::packed::{FrameRepetition, Page, code, digits, payload_head, step};
 use qs_core::record::words::{REPETITION, UNIT, UnitRepetition, Word};
 use qs_core::record::{EventKind, RECORD_BASE, Statement, ids};
@@ -389,16 +389,7 @@ pub fn map_of_spans(root: &str, path: &str, statements: &[(u32, u32, &str)]) -> 
 }
 
 fn file_line(file: u16, path: &str, base: u32) -> Line<'_> {
-    Line::File(FileLine {
-        file,
-        path: Text::plain(path),
-        base,
-        numbers: NumberRange::default(),
-        values: NumberRange::default(),
-        source: None,
-        skipped: Text::default(),
-        derived: Text::default(),
-    })
+    Line::File(FileLine { file, path: Text::plain(path), base, ..FileLine::default() })
 }
 
 /// The lines of a map behind their head; also gives the hash.

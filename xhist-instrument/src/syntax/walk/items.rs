@@ -1,6 +1,6 @@
 //! Functions, impls, traits and modules: their names, and the reasons to skip them as a whole.
 
-use super::super::{attributes, token_scan, wrap};
+use super::super::{attributes, priorities, token_scan, wrap};
 use super::Walker;
 use super::value_search::{block_waits, expression_waits};
 use super::values::{is_generic, is_generic_function};
@@ -155,6 +155,9 @@ impl Walker<'_> {
             return;
         }
         self.inside.push(InlineMod { name: name.clone(), paths });
+        for (interrupt, levels) in priorities::of_app(item) {
+            self.found.structure.priorities.entry(interrupt).or_default().extend(levels);
+        }
         let outer = std::mem::replace(&mut self.main_by, attributes::MainBy::of_module(&item.attrs));
         self.skipping(attributes::skip_reason(&item.attrs), |walker| {
             walker.with_values(&item.attrs, false, |walker| {
