@@ -194,18 +194,39 @@ impl Code {
     }
 }
 
+/// The package of a file among cargo's sources of a registry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RegistryPackage<'p> {
+    /// Its name.
+    pub name: &'p str,
+    /// Its version, if the directory has one.
+    pub version: Option<&'p str>,
+    /// The path of the file from the package's directory on.
+    file: &'p str,
+}
+
+impl<'p> RegistryPackage<'p> {
+    /// `None` for a file that is elsewhere.
+    pub fn of(path: &'p str) -> Option<RegistryPackage<'p>> {
+        let (_, file) = path.split_once("/registry/src/")?.1.split_once('/')?;
+        let (directory, _) = file.split_once('/')?;
+        let is_version = |at: &usize| directory[at + 1..].starts_with(|char: char| char.is_ascii_digit());
+        let at = directory.match_indices('-').map(|(at, _)| at).find(is_version);
+        let (name, version) =
+            at.map_or((directory, None), |at| (&directory[..at], Some(&directory[at + 1..])));
+        Some(RegistryPackage { name, version, file })
+    }
+}
+
 /// A path in cargo's directories, without those: `tokio-1.54.1/src/sync.rs`; and the package: `tokio 1.54.1`.
 fn shortened(path: &str) -> (String, Option<String>) {
     let own = || (path.to_owned(), None);
-    if let Some((_, rest)) = path.split_once("/registry/src/") {
-        let Some((_, inside)) = rest.split_once('/') else { return own() };
-        let Some((package, _)) = inside.split_once('/') else { return own() };
-        let is_version = |at: &usize| package[at + 1..].starts_with(|char: char| char.is_ascii_digit());
-        let name = match package.match_indices('-').map(|(at, _)| at).find(is_version) {
-            Some(at) => format!("{} {}", &package[..at], &package[at + 1..]),
-            None => package.to_owned(),
+    if let Some(package) = RegistryPackage::of(path) {
+        let name = match package.version {
+            Some(version) => format!("{} {version}", package.name),
+            None => package.name.to_owned(),
         };
-        return (inside.to_owned(), Some(name));
+        return (package.file.to_owned(), Some(name));
     }
     let Some((_, rest)) = path.split_once("/git/checkouts/") else { return own() };
     let mut parts = rest.splitn(3, '/');

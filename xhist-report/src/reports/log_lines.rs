@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use qs_core::record::Statement;
+use xhist_history::answer::RegistryPackage;
 use xhist_history::model::Names;
 
 use crate::format::entries::AnsweredLogLine;
@@ -38,19 +39,11 @@ impl ThreadLog {
             meant.map(|(_, newest)| *newest).max_by_key(|(order, _)| *order).map(|(_, statement)| statement)
         };
         let Some(from) = &event.from_crate else { return newest(&|_| true) };
-        let of_crate =
-            newest(&|path| package(path).is_some_and(|package| package.replace('-', "_") == *from));
-        of_crate.or_else(|| newest(&|path| package(path).is_none())).or_else(|| newest(&|_| true))
+        let of_crate = newest(&|path| {
+            RegistryPackage::of(path).is_some_and(|package| package.name.replace('-', "_") == *from)
+        });
+        of_crate.or_else(|| newest(&|path| RegistryPackage::of(path).is_none())).or_else(|| newest(&|_| true))
     }
-}
-
-/// The name of the package of a registry that has this file.
-fn package(path: &str) -> Option<&str> {
-    let (_, inside) = path.split_once("/registry/src/")?.1.split_once('/')?;
-    let (directory, _) = inside.split_once('/')?;
-    let is_version = |at: &usize| directory[at + 1..].starts_with(|char: char| char.is_ascii_digit());
-    let at = directory.match_indices('-').map(|(at, _)| at).find(is_version)?;
-    Some(&directory[..at])
 }
 
 impl LogLines {
