@@ -35,6 +35,7 @@ macro_rules! note {
 
 /// Begins a part of the section of rows.
 #[cfg(not(windows))]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! section {
     () => {
         ".pushsection .xhist_types,\"R\",%progbits"
@@ -42,6 +43,7 @@ macro_rules! section {
 }
 /// Begins a part of the section of rows.
 #[cfg(windows)]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! section {
     () => {
         ".pushsection .debug_typenames,\"drD\""
@@ -50,6 +52,7 @@ macro_rules! section {
 
 /// The address of a function in eight bytes.
 #[cfg(not(windows))]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! address {
     () => {
         ".quad {of}"
@@ -57,6 +60,7 @@ macro_rules! address {
 }
 /// The address of a function in eight bytes, relative to the program.
 #[cfg(windows)]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! address {
     () => {
         ".rva {of}\n.long 0"
