@@ -36,11 +36,11 @@ pub(super) fn find(build: &Path, names: &BTreeSet<&str>) -> BTreeMap<String, Pat
     found.into_iter().map(|(name, (_, path))| (name, path)).collect()
 }
 
-#[cfg(test)]
+// Only Unix has modes.
+#[cfg(all(test, unix))]
 mod tests {
     use super::*;
 
-    #[cfg(unix)]
     #[test]
     fn the_programs_of_a_run_are_found_by_name() {
         let directory = tempfile::tempdir().expect("a directory");
