@@ -272,6 +272,7 @@ mod tests {
         assert!(!target.path().join("none").exists());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_link_is_removed_and_not_what_it_leads_to() {
         let target = target();

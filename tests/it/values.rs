@@ -68,7 +68,8 @@ mod tests {
 }
 "#;
 
-fn project() -> Tree {
+/// A program with values of many types.
+pub fn project() -> Tree {
     let tree = Tree::package("valued");
     tree.write("src/main.rs", MAIN);
     tree
@@ -188,7 +189,7 @@ fn other_programs() {
     done.check(done.stderr.contains("--program FILE"), "a note says what to do");
     done.check(done.stdout.contains(" bytes)"), "values are bytes");
     let wrong = report(tree.path()).args("valued.xhist --program Cargo.toml").done().expect(1);
-    wrong.check(wrong.stderr.contains("Cargo.toml is not an ELF file; values are shown as bytes"), "why");
+    wrong.check(wrong.stderr.contains("Cargo.toml is not a program; values are shown as bytes"), "why");
 }
 
 /// The newest program below a directory of builds.

@@ -39,10 +39,9 @@ pub(super) fn find(build: &Path, profile: &str, names: &BTreeSet<&str>) -> BTree
     found.into_iter().map(|(name, (_, path))| (name, path)).collect()
 }
 
-#[cfg(test)]
+// Only Unix has modes.
+#[cfg(all(test, unix))]
 mod tests {
-    use std::os::unix::fs::PermissionsExt as _;
-
     #[test]
     fn the_programs_of_a_run_are_found_by_name() {
         let directory = tempfile::tempdir().expect("a directory");
@@ -50,7 +49,8 @@ mod tests {
             let path = directory.path().join(path);
             std::fs::create_dir_all(path.parent().expect("a parent")).expect("a directory");
             std::fs::write(&path, "x").expect("a file");
-            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(mode)).expect("its mode");
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(mode))
+                .expect("its mode");
         };
         write("debug/deps/a-12", 0o755);
         write("debug/deps/a-12.d", 0o644);

@@ -214,6 +214,7 @@ mod tests {
         assert_eq!(program_of(Path::new("ring.xhist")), "ring");
     }
 
+    #[cfg(unix)]
     #[test]
     fn only_regular_files_are_opened() {
         let directory = tempfile::tempdir().expect("a directory");

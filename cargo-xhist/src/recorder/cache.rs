@@ -235,6 +235,7 @@ mod tests {
         assert!(cache.find("k").is_some());
     }
 
+    #[cfg(unix)]
     #[test]
     fn a_recorder_that_another_user_may_have_built_is_not_used() {
         use std::os::unix::fs::MetadataExt as _;

@@ -147,6 +147,7 @@ mod tests {
         assert!(ask("").is_some(), "no rustup");
     }
 
+    #[cfg(unix)]
     #[test]
     fn kept_answers_are_those_of_this_program() {
         let home = tempfile::tempdir().expect("a directory");

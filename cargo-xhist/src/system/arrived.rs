@@ -2,34 +2,35 @@
 
 use std::io;
 use std::process::ExitStatus;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
-
-use signal_hook::SigId;
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
 
 /// Ctrl-C reaches this process and the program together. The end of the program may be noticed first, by up to this time.
 const SAME_MOMENT: Duration = Duration::from_millis(50);
 
 /// What arrived.
+#[derive(Debug, Default)]
 pub(super) struct Arrived {
     /// When set, a signal ends this process.
-    is_over: Arc<AtomicBool>,
+    pub(super) is_over: Arc<AtomicBool>,
     /// The newest signal; 0 for none.
-    newest: Arc<AtomicUsize>,
+    pub(super) newest: Arc<AtomicUsize>,
 }
 
+/// The only one: what ends this process is registered for good, and cargo may run several times.
+static ARRIVED: OnceLock<Arrived> = OnceLock::new();
+
 impl Arrived {
-    /// Starts to note signals. `end_if`: registers that a signal ends this process if the flag is set.
-    pub(super) fn start(end_if: fn(i32, Arc<AtomicBool>) -> io::Result<SigId>) -> Arrived {
-        let arrived = Arrived { is_over: Arc::default(), newest: Arc::default() };
-        for signal in [SIGINT, SIGTERM] {
-            let number = signal.unsigned_abs() as usize;
-            let _ = flag::register_usize(signal, Arc::clone(&arrived.newest), number);
-            let _ = end_if(signal, Arc::clone(&arrived.is_over));
-        }
+    /// Starts to note signals. `listen`: registers, once, what sets the newest signal, and what ends this process if it is over.
+    pub(super) fn start(listen: fn(&Arrived)) -> &'static Arrived {
+        let arrived = ARRIVED.get_or_init(|| {
+            let arrived = Arrived::default();
+            listen(&arrived);
+            arrived
+        });
+        arrived.newest.store(0, Ordering::SeqCst);
+        arrived.is_over.store(false, Ordering::SeqCst);
         arrived
     }
 

@@ -132,6 +132,22 @@ pub fn suspects() {
     there.check(!found.is_empty() && found == expected, &expected.join("\n"));
 }
 
+/// Types, layouts and constant texts are in the program for Windows as in that of Linux.
+pub fn values() {
+    for profile in ["", "--release "] {
+        let record = |tree: &Tree, run: Run| {
+            run.env("XHIST_FILE", "valued.xhist").succeed();
+            report(tree.path()).args("valued.xhist --all").succeed()
+        };
+        let args = format!("xhist run --quiet {profile}--values **");
+        let (tree, here) = (crate::values::project(), crate::values::project());
+        let found = record(&tree, windows().cargo(tree.path(), &args));
+        let expected = record(&here, native(here.path(), &args));
+        found.check(found.stderr.is_empty() && found.stdout == expected.stdout, &expected.stdout);
+        found.check(found.stdout.contains("name: \"hello\", kind: Data { len: 2121 }"), "a layout");
+    }
+}
+
 /// A ring and the program are enough, and the program still runs.
 pub fn own_map() {
     let tree = Tree::empty("own-map-on-windows");

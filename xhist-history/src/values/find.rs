@@ -19,6 +19,9 @@ const DEPTH: usize = 6;
 /// Programs that are opened.
 const OPENED: usize = 24;
 
+/// Why a program cannot be used that has no rows.
+const NO_TYPES: &str = "has no types of values: it was built without --values";
+
 /// A program's file that was found.
 pub struct FoundProgram {
     /// Where it is.
@@ -31,7 +34,7 @@ pub struct FoundProgram {
 pub enum NoProgram {
     /// None was found.
     Missing,
-    /// It is for Windows, where programs have no types of values.
+    /// It is for Windows and has no types of values, as one of the MSVC target.
     ForWindows(PathBuf),
     /// The one that the user named cannot be used.
     Unfit(PathBuf, &'static str),
@@ -45,7 +48,7 @@ pub fn find(
 ) -> Result<FoundProgram, NoProgram> {
     if let Some(path) = options.programs.given.clone() {
         return match open(&path) {
-            Err(_) if is_for_windows(&path) => Err(NoProgram::ForWindows(path)),
+            Err(NO_TYPES) if is_for_windows(&path) => Err(NoProgram::ForWindows(path)),
             Err(why) => Err(NoProgram::Unfit(path, why)),
             Ok(program) if fits(&program, ring) => Ok(FoundProgram { path, program }),
             Ok(_) => Err(NoProgram::Unfit(path, "is not the program that recorded this")),
@@ -82,12 +85,8 @@ fn open(path: &Path) -> Result<Program, &'static str> {
         return Err("is not a file");
     }
     let image = source::Image::of_file(&file, &path.display().to_string()).map_err(|_| "cannot be read")?;
-    let program = Program::read(Box::new(image)).ok_or("is not an ELF file")?;
-    if program.has_rows() {
-        Ok(program)
-    } else {
-        Err("has no types of values: it was built without --values")
-    }
+    let program = Program::read(Box::new(image)).ok_or("is not a program")?;
+    if program.has_rows() { Ok(program) } else { Err(NO_TYPES) }
 }
 
 /// Whether the ring may be one of the program: of the same build, and with its anchor.
@@ -127,7 +126,9 @@ fn built(options: &ReadOptions) -> Vec<PathBuf> {
             };
             // What was built later did not record this.
             if options.written.is_none_or(|written| made <= written) {
-                let is_named = names.iter().any(|name| entry.file_name() == *name);
+                let own = entry.path();
+                let own = if is_for_windows(own) { own.file_stem() } else { own.file_name() };
+                let is_named = names.iter().any(|name| own.is_some_and(|own| own == *name));
                 found.push((is_named, made, entry.into_path()));
             }
         }
@@ -150,7 +151,13 @@ fn is_other(entry: &DirEntry) -> bool {
 
 /// Whether a file may be a program.
 fn is_executable(entry: &DirEntry) -> bool {
-    if !entry.file_type().is_file() || entry.path().extension().is_some_and(|kind| kind != "elf") {
+    if !entry.file_type().is_file() {
+        return false;
+    }
+    if is_for_windows(entry.path()) {
+        return true;
+    }
+    if entry.path().extension().is_some_and(|kind| kind != "elf") {
         return false;
     }
     #[cfg(unix)]
@@ -199,11 +206,24 @@ mod tests {
     use super::*;
 
     #[test]
-    fn programs_for_windows_have_no_types() {
-        let mut options = ReadOptions::default();
-        options.programs.given = Some("no/such/a.exe".into());
-        let found = find(&Ring::default(), &options, &|_| true);
-        assert!(matches!(found, Err(NoProgram::ForWindows(path)) if path == Path::new("no/such/a.exe")));
+    fn a_program_for_windows_without_types_is_named_as_such() {
+        let directory = tempfile::tempdir().expect("a directory");
+        let path = directory.path().join("a.exe");
+        let found = || {
+            let mut options = ReadOptions::default();
+            options.programs.given = Some(path.clone());
+            find(&Ring::default(), &options, &|_| true).map(|_| ()).err()
+        };
+        assert!(matches!(found(), Some(NoProgram::Unfit(_, "cannot be read"))));
+        // Two headers, no section.
+        let mut program = vec![0; 328];
+        for (at, bytes) in
+            [(0, &b"MZ"[..]), (60, &[64]), (64, b"PE"), (68, &[0x64, 0x86]), (84, &[240]), (88, &[0x0b, 2])]
+        {
+            program[at..at + bytes.len()].copy_from_slice(bytes);
+        }
+        std::fs::write(&path, program).expect("a file");
+        assert!(matches!(found(), Some(NoProgram::ForWindows(found)) if found == path));
     }
 
     #[test]

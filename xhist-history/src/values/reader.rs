@@ -173,7 +173,8 @@ fn report(program: Result<&FoundProgram, &NoProgram>, notes: &mut Notes<'_>) {
             typed::command("history --program FILE")
         )),
         Err(NoProgram::ForWindows(path)) => notes.note(format_args!(
-            "{} is a program for Windows and has no types of values, so values are shown as bytes",
+            "{} is a program for Windows without types of values, which only those of the GNU target have, so values are shown \
+             as bytes",
             path.display()
         )),
         Err(NoProgram::Unfit(path, why)) => {

@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::{fmt, io};
 
-use object::{Architecture, Object, ObjectSymbol};
+use object::{Architecture, BinaryFormat, Object, ObjectSymbol};
 
 use xhist_history::typed::{self, quoted};
 
@@ -30,7 +30,7 @@ pub enum DumpError {
         /// The file.
         path: PathBuf,
         /// Why.
-        error: object::Error,
+        why: String,
     },
     /// The program has no ring.
     NoRing(PathBuf),
@@ -40,7 +40,7 @@ impl fmt::Display for DumpError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             DumpError::Unreadable { path, error } => write!(f, "cannot read {}: {error}", path.display()),
-            DumpError::NotElf { path, error } => write!(f, "{} is not an ELF file: {error}", path.display()),
+            DumpError::NotElf { path, why } => write!(f, "{} is not an ELF file: {why}", path.display()),
             DumpError::NoRing(path) => write!(
                 f,
                 "{} has no {SYMBOL}: it was built without the `trace` feature of xhist-rt, or stripped of its symbols",
@@ -106,8 +106,11 @@ pub fn commands(elf: &Path) -> Result<String, DumpError> {
 
 /// Where the rings of this program are, and whether it was stripped of all symbols.
 fn found(elf: &Path, bytes: &[u8]) -> Result<(Ring, bool), DumpError> {
-    let file =
-        object::File::parse(bytes).map_err(|error| DumpError::NotElf { path: elf.to_owned(), error })?;
+    let not_elf = |why| DumpError::NotElf { path: elf.to_owned(), why };
+    let file = object::File::parse(bytes).map_err(|error| not_elf(error.to_string()))?;
+    if file.format() != BinaryFormat::Elf {
+        return Err(not_elf("it is a program for Windows".to_owned()));
+    }
     let ring = file.symbols().find(|symbol| symbol.name() == Ok(SYMBOL) && symbol.size() > 0);
     let pointer = if file.is_64() { 8 } else { 4 };
     match ring {

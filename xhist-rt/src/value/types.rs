@@ -8,7 +8,9 @@
 //! | 8 | address of [`of_type`] for the type; 0 for 32 bits, unless the record of the value has its low half. The hash of the map, in the row of the build |
 //! | | the linkage name of [`of_type`] for the type, and a zero |
 //!
-//! Systems without ELF files have no rows. Linkers that drop unused sections keep this one, because of its flag `R`.
+//! Linkers that drop unused sections keep this one, because of its flag `R`. In a program for Windows it has the name
+//! `.debug_typenames`. The GNU linker has a place for that, does not load it, and drops it only with the code that it is of.
+//! Addresses there are relative to the program. The MSVC target has no rows: its programs have no DWARF.
 
 /// Adds a row, or what else assembly can say without code.
 macro_rules! note {
@@ -22,7 +24,7 @@ macro_rules! note {
                 target_arch = "riscv32",
                 target_arch = "riscv64"
             ),
-            not(any(target_vendor = "apple", windows, miri))
+            not(any(target_vendor = "apple", all(windows, not(all(target_env = "gnu", target_pointer_width = "64"))), miri))
         ))]
         // SAFETY: the assembly has no instructions, and leaves the section that it was in.
         unsafe {
@@ -31,11 +33,45 @@ macro_rules! note {
     };
 }
 
+/// Begins a part of the section of rows.
+#[cfg(not(windows))]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
+macro_rules! section {
+    () => {
+        ".pushsection .xhist_types,\"R\",%progbits"
+    };
+}
+/// Begins a part of the section of rows.
+#[cfg(windows)]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
+macro_rules! section {
+    () => {
+        ".pushsection .debug_typenames,\"drD\""
+    };
+}
+
+/// The address of a function in eight bytes.
+#[cfg(not(windows))]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
+macro_rules! address {
+    () => {
+        ".quad {of}"
+    };
+}
+/// The address of a function in eight bytes, relative to the program.
+#[cfg(windows)]
+#[allow(unused_macros, reason = "a system without rows does not use it")]
+macro_rules! address {
+    () => {
+        ".rva {of}\n.long 0"
+    };
+}
+
 /// The fields of a row. An address has eight bytes, of which a linker for 32 bits knows four.
 macro_rules! row {
-    ($address:literal, $($operand:tt)*) => {
+    ($address:expr, $($operand:tt)*) => {
         note!(
-            ".pushsection .xhist_types,\"R\",%progbits",
+            section!(),
             ".long {number}",
             ".long {size}",
             $address,
@@ -52,7 +88,7 @@ pub(crate) fn add_row<const NUMBER: u32, const IS_GENERIC: bool, T>() {
     // Linkers take an object of a library only where something refers to it: the one with this function has the type's
     // debug information, too.
     if const { size_of::<usize>() == 8 } {
-        row!(".quad {of}", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
+        row!(address!(), number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
     } else if const { IS_GENERIC } {
         row!(".long {of}, 0", number = const NUMBER, size = const size_of::<T>(), of = sym of_type::<T>);
     } else {
@@ -91,6 +127,6 @@ pub fn anchor() {
 #[cfg(feature = "std")]
 #[inline(never)]
 pub(crate) fn anchor_address() -> usize {
-    row!(".quad {of}", number = const 0, size = const 0, of = sym anchor);
+    row!(address!(), number = const 0, size = const 0, of = sym anchor);
     anchor as fn() as usize
 }

@@ -25,7 +25,7 @@ type SignalTarget = Arc<Mutex<Option<Pid>>>;
 /// Catches signals while it exists.
 pub(crate) struct Caught {
     target: SignalTarget,
-    arrived: Arrived,
+    arrived: &'static Arrived,
     handle: Option<signal_hook::iterator::Handle>,
 }
 
@@ -33,9 +33,7 @@ impl Caught {
     /// Starts to catch signals.
     pub(crate) fn start() -> Caught {
         let target = SignalTarget::default();
-        // Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a pipe or a
-        // terminal: the default action ends that too.
-        let arrived = Arrived::start(flag::register_conditional_default);
+        let arrived = Arrived::start(listen);
         let handle = Signals::new([SIGINT, SIGTERM]).ok().map(|mut signals| {
             let (handle, target) = (signals.handle(), Arc::clone(&target));
             let (sender, receiver) = channel();
@@ -96,6 +94,16 @@ impl Drop for Caught {
     }
 }
 
+/// Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a pipe or a
+/// terminal: the default action ends that too.
+fn listen(arrived: &Arrived) {
+    for signal in [SIGINT, SIGTERM] {
+        let number = signal.unsigned_abs() as usize;
+        let _ = flag::register_usize(signal, Arc::clone(&arrived.newest), number);
+        let _ = flag::register_conditional_default(signal, Arc::clone(&arrived.is_over));
+    }
+}
+
 /// Forwards a signal if the program still runs after a while: then only this process got the signal. A second signal in that
 /// time is forwarded at once.
 fn forward_later(signals: &Receiver<i32>, target: &SignalTarget) {
@@ -138,4 +146,21 @@ pub(crate) fn leave_quit() {
 /// The name of a signal.
 pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
     signal_hook::low_level::signal_name(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// With what an earlier run of cargo registered, the signal would end this process.
+    #[test]
+    fn a_signal_is_the_programs_in_a_second_run_of_cargo_too() {
+        let first = Caught::start();
+        first.arrived.ended(&Err(std::io::Error::other("no status")));
+        drop(first);
+        let second = Caught::start();
+        assert_eq!(second.newest(), None);
+        signal_hook::low_level::raise(SIGTERM).expect("a signal");
+        assert_eq!(second.newest(), Some(SIGTERM));
+    }
 }

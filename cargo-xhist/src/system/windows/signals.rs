@@ -5,21 +5,20 @@
 
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
-
-use signal_hook::consts::{SIGINT, SIGTERM};
-use signal_hook::flag;
+use std::sync::atomic::Ordering;
 
 use crate::system::arrived::Arrived;
 
+/// The number that Ctrl-C has on Unix.
+const CTRL_C: i32 = 2;
+
 /// Catches Ctrl-C while it exists.
-pub(crate) struct Caught(Arrived);
+pub(crate) struct Caught(&'static Arrived);
 
 impl Caught {
     /// Starts to catch Ctrl-C.
     pub(crate) fn start() -> Caught {
-        Caught(Arrived::start(|signal, is_over| {
-            flag::register_conditional_shutdown(signal, 128 + signal, is_over)
-        }))
+        Caught(Arrived::start(listen))
     }
 
     /// Calls `act`, which waits for a process: Ctrl-C is for that meanwhile.
@@ -40,11 +39,20 @@ impl Caught {
     }
 }
 
+/// A thread of its own notes Ctrl-C, and ends this process if it is over.
+fn listen(arrived: &Arrived) {
+    let (newest, is_over) = (Arc::clone(&arrived.newest), Arc::clone(&arrived.is_over));
+    let _ = ctrlc::set_handler(move || {
+        newest.store(CTRL_C.unsigned_abs() as usize, Ordering::SeqCst);
+        if is_over.load(Ordering::SeqCst) {
+            std::process::exit(128 + CTRL_C);
+        }
+    });
+}
+
 /// From now on, Ctrl-C is for the child; this process ends as that does.
 pub(crate) fn leave_signals() {
-    for signal in [SIGINT, SIGTERM] {
-        let _ = flag::register(signal, Arc::default());
-    }
+    Arrived::start(listen);
 }
 
 /// There is no SIGQUIT.
@@ -52,5 +60,5 @@ pub(crate) fn leave_quit() {}
 
 /// The name of a signal.
 pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
-    signal_hook::low_level::signal_name(number)
+    (number == CTRL_C).then_some("SIGINT")
 }

@@ -6,7 +6,8 @@ use std::ops::{Deref, Range};
 use std::rc::Rc;
 
 use object::elf::{SHF_ALLOC, SHF_WRITE};
-use object::{Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
+use object::pe::{IMAGE_SCN_MEM_READ, IMAGE_SCN_MEM_WRITE};
+use object::{BinaryFormat, Object, ObjectKind, ObjectSection, ObjectSymbol, SectionFlags, SymbolKind};
 
 use super::dies::{Dies, FoundTypes};
 use super::dwarf::Layouts;
@@ -44,6 +45,9 @@ pub struct Program {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct OtherBuild;
 
+/// The section of rows: in an ELF file, and in a program for Windows.
+const ROWS: [&str; 2] = [".xhist_types", ".debug_typenames"];
+
 /// Programs begin at a multiple of this in memory.
 const PAGE: u64 = 4096;
 
@@ -74,11 +78,13 @@ impl Program {
     pub fn read(bytes: Box<dyn Deref<Target = [u8]>>) -> Option<Program> {
         let file = object::File::parse(&**bytes).ok()?;
         let (word, is_little) = (if file.is_64() { 8 } else { 4 }, file.is_little_endian());
-        let section = file.section_by_name(".xhist_types");
+        let section = ROWS.iter().find_map(|name| file.section_by_name(name));
         let section = section.and_then(|section| section.data().ok()).unwrap_or_default();
         let mut symbols: Vec<&str> = rows::rows(section, word, is_little).map(|row| row.symbol).collect();
         symbols.sort_unstable();
         symbols.dedup();
+        // In a program for Windows addresses are relative to it.
+        let base = file.relative_address_base();
         let (mut by_number, mut anchor) = (HashMap::<u32, Vec<RowType>>::new(), None);
         let mut builds = Vec::new();
         for row in rows::rows(section, word, is_little) {
@@ -86,17 +92,14 @@ impl Program {
                 builds.push(row.address);
                 continue;
             }
+            let address = if row.address == 0 { 0 } else { row.address.wrapping_add(base) };
             if row.number == 0 {
                 // A program may have it once more for each of its units.
-                anchor = anchor.or(Some(row.address).filter(|address| *address != 0));
+                anchor = anchor.or(Some(address).filter(|address| *address != 0));
                 continue;
             }
             let Ok(symbol) = symbols.binary_search(&row.symbol) else { continue };
-            by_number.entry(row.number).or_default().push(RowType {
-                size: row.size,
-                address: row.address,
-                symbol,
-            });
+            by_number.entry(row.number).or_default().push(RowType { size: row.size, address, symbol });
         }
         for types in by_number.values_mut() {
             // An inlined copy of a place has a row of its own.
@@ -109,7 +112,8 @@ impl Program {
         Some(Program {
             word,
             is_little,
-            is_fixed: file.kind() != ObjectKind::Dynamic,
+            // Windows moves programs as well as libraries.
+            is_fixed: file.format() == BinaryFormat::Elf && file.kind() != ObjectKind::Dynamic,
             rows: by_number,
             symbols,
             anchor,
@@ -234,8 +238,15 @@ impl Program {
 /// Sections that no program writes to.
 fn read_only(file: &object::File<'_>) -> Vec<(Range<u64>, usize)> {
     let sections = file.sections().filter_map(|section| {
-        let SectionFlags::Elf { sh_flags } = section.flags() else { return None };
-        let is_constant = sh_flags & u64::from(SHF_ALLOC) != 0 && sh_flags & u64::from(SHF_WRITE) == 0;
+        let is_constant = match section.flags() {
+            SectionFlags::Elf { sh_flags } => {
+                sh_flags & u64::from(SHF_ALLOC) != 0 && sh_flags & u64::from(SHF_WRITE) == 0
+            }
+            SectionFlags::Coff { characteristics } => {
+                characteristics & (IMAGE_SCN_MEM_READ | IMAGE_SCN_MEM_WRITE) == IMAGE_SCN_MEM_READ
+            }
+            _ => false,
+        };
         let (start, len) = section.file_range().filter(|_| is_constant)?;
         let end = section.address().checked_add(len)?;
         Some((section.address()..end, usize::try_from(start).ok()?))
