@@ -26,6 +26,7 @@ fuzz_target!(|input: &[u8]| {
             is_cut: event.is_cut,
             stamp: 0,
             opcode_name: None,
+            from_crate: None,
         });
         // A text of 1000 bytes may print the buffer, here of 255 bytes, once per three bytes.
         assert!(!described.subject.contains(char::is_control) && described.subject.len() < 1 << 20);
