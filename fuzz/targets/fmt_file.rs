@@ -20,13 +20,10 @@ fuzz_target!(|input: &[u8]| {
     for id in 118..=119 {
         let Some(event) = ParsedEvent::parse(id, elements) else { continue };
         let described = formats.describe(&Trace {
-            class: event.class,
             args: event.args().to_vec(),
             buffer: event.buffer().map(|pieces| pieces.collect::<Vec<_>>().concat()),
             is_cut: event.is_cut,
-            stamp: 0,
-            opcode_name: None,
-            from_crate: None,
+            ..Trace::of(event.class)
         });
         // A text of 1000 bytes may print the buffer, here of 255 bytes, once per three bytes.
         assert!(!described.subject.contains(char::is_control) && described.subject.len() < 1 << 20);

@@ -171,13 +171,9 @@ impl BuiltRecord {
         let event = Some(frame.id).filter(|id| *id == trace::EXCEPTION);
         let event = event.and_then(|id| trace::ParsedEvent::parse(id, elements));
         let trace = event.map(|event| Trace {
-            class: event.class,
             args: event.args().to_vec(),
-            buffer: None,
             is_cut: event.is_cut,
-            stamp: 0,
-            opcode_name: None,
-            from_crate: None,
+            ..Trace::of(event.class)
         });
         // What was printed has no number.
         BuiltRecord { trace: trace.filter(Trace::is_output), ..BuiltRecord::default() }
@@ -254,12 +250,11 @@ fn trace_of(decoded: &DecodedRecord<'_>, known: &TargetSymbols) -> Option<Trace>
         trace::Class::Profile { opcode, .. } => known.enums[usize::from(trace::OPCODES)].get(opcode.into()),
     };
     Some(Trace {
-        class: event.class,
         args: event.args().to_vec(),
         buffer: event.buffer().map(|pieces| pieces.collect::<Vec<_>>().concat()),
         is_cut: event.is_cut,
         stamp: decoded.time,
         opcode_name: opcode_name.map(|name| visible(&String::from_utf8_lossy(name)).into_owned()),
-        from_crate: None,
+        ..Trace::of(event.class)
     })
 }

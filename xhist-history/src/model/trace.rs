@@ -24,6 +24,12 @@ pub struct Trace {
 }
 
 impl Trace {
+    /// An event of this class, without anything else.
+    pub fn of(class: TraceClass) -> Trace {
+        let args = Vec::new();
+        Trace { class, args, buffer: None, is_cut: false, stamp: 0, opcode_name: None, from_crate: None }
+    }
+
     /// The same, but a line of `defmt` is in words if the program of this table has it. One of `println!` is information.
     #[must_use]
     pub fn in_words(self, table: &DefmtTable) -> Trace {

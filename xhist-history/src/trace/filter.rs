@@ -191,25 +191,13 @@ mod tests {
         formats
     }
 
-    fn event(class: TraceClass) -> Trace {
-        Trace {
-            class,
-            args: vec![],
-            buffer: None,
-            is_cut: false,
-            stamp: 0,
-            opcode_name: None,
-            from_crate: None,
-        }
-    }
-
     fn exception(severity: u8, major: u32, minor: u8) -> Trace {
         let (severity, code) = (Severity::from_number(severity).unwrap(), Code::new(major, minor));
-        event(TraceClass::Exception { severity, code })
+        Trace::of(TraceClass::Exception { severity, code })
     }
 
     fn profile(opcode: u8) -> Trace {
-        event(TraceClass::Profile { opcode, data: 0 })
+        Trace::of(TraceClass::Profile { opcode, data: 0 })
     }
 
     fn filter(options: [&str; 4]) -> Result<Filter, SelectionError> {

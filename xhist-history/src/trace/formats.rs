@@ -224,13 +224,9 @@ mod tests {
 
     fn exception(code: Code, args: &[Arg], buffer: Option<&[u8]>) -> Trace {
         Trace {
-            class: TraceClass::Exception { severity: Severity::Hw1, code },
             args: args.to_vec(),
             buffer: buffer.map(<[u8]>::to_vec),
-            is_cut: false,
-            stamp: 0,
-            opcode_name: None,
-            from_crate: None,
+            ..Trace::of(TraceClass::Exception { severity: Severity::Hw1, code })
         }
     }
 

@@ -20,7 +20,9 @@ pub(super) struct LogLines(HashMap<usize, ThreadLog>);
 
 #[derive(Debug, Default)]
 struct ThreadLog {
-    /// The newest statement of each file, with its place in their order.
+    /// The newest statement.
+    at: Option<Statement>,
+    /// Where `defmt` names crates, the newest statement of each file, with its place in their order.
     newest: HashMap<u16, (u64, Statement)>,
     statements: u64,
     /// Each line with the statement before it.
@@ -30,6 +32,15 @@ struct ThreadLog {
 }
 
 impl ThreadLog {
+    /// A statement ran. `names_crates`: lines may name the crates that wrote them.
+    fn ran(&mut self, statement: Statement, names_crates: bool) {
+        self.at = Some(statement);
+        if names_crates {
+            self.statements += 1;
+            self.newest.insert(statement.file, (self.statements, statement));
+        }
+    }
+
     /// The statement that wrote a line: the newest one of its crate, since statements of its logger may come behind it. Without
     /// one, the newest of the project, or of all.
     fn place(&self, event: &Trace, names: &Names) -> Option<Statement> {
@@ -38,11 +49,11 @@ impl ThreadLog {
             let meant = self.newest.iter().filter(|(file, _)| is_meant(path(**file)));
             meant.map(|(_, newest)| *newest).max_by_key(|(order, _)| *order).map(|(_, statement)| statement)
         };
-        let Some(from) = &event.from_crate else { return newest(&|_| true) };
+        let Some(from) = &event.from_crate else { return self.at };
         let of_crate = newest(&|path| {
             RegistryPackage::of(path).is_some_and(|package| package.name.replace('-', "_") == *from)
         });
-        of_crate.or_else(|| newest(&|path| RegistryPackage::of(path).is_none())).or_else(|| newest(&|_| true))
+        of_crate.or_else(|| newest(&|path| RegistryPackage::of(path).is_none())).or(self.at)
     }
 }
 
@@ -52,8 +63,7 @@ impl LogLines {
         match &item.what {
             What::Statement { file, line } => {
                 let log = self.0.entry(ring.number).or_default();
-                log.statements += 1;
-                log.newest.insert(*file, (log.statements, Statement { file: *file, line: *line }));
+                log.ran(Statement { file: *file, line: *line }, !ring.defmt.is_empty());
             }
             What::Trace(event) if event.is_log_line() => {
                 let log = self.0.entry(ring.number).or_default();
@@ -129,20 +139,11 @@ mod tests {
         (1..).zip(files).for_each(|(file, path)| names.add_path(file, path));
         let mut log = ThreadLog::default();
         let mut ran = |file: u16| {
-            log.statements += 1;
-            log.newest.insert(file, (log.statements, Statement { file, line: 7 }));
+            log.ran(Statement { file, line: 7 }, true);
             let at = |from: Option<&str>| {
                 let class = TraceClass::Exception { severity: Severity::Sw0, code: Code::LOG_INFO };
                 let from_crate = from.map(str::to_owned);
-                let line = Trace {
-                    class,
-                    args: vec![],
-                    buffer: None,
-                    is_cut: false,
-                    stamp: 0,
-                    opcode_name: None,
-                    from_crate,
-                };
+                let line = Trace { from_crate, ..Trace::of(class) };
                 log.place(&line, &names).map(|at| at.file)
             };
             [None, Some("my_bus"), Some("app")].map(at)
