@@ -54,7 +54,11 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
-    Case::needing("the_recorder_beside_defmt_over_rtt", REGISTRY, cost_defmt::beside),
+    Case::needing(
+        "the_recorder_beside_defmt_over_rtt",
+        &[Need::Firmware, Need::Registry, Need::Long],
+        cost_defmt::beside,
+    ),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
     Case::needing("untouched_firmware_waits_for_its_start", NEEDS, runner::starts),
     Case::needing("triggers_that_firmware_does_not_have_are_refused", NEEDS, runner::refuses),
@@ -74,7 +78,7 @@ pub const CASES: &[Case] = &[
     Case::needing("lines_of_defmt_are_in_the_history_of_untouched_firmware", REGISTRY, defmt::lines),
     Case::needing(
         "on_risc_v_lines_of_defmt_are_in_it_too",
-        &[Need::FirmwareRiscV, Need::Registry],
+        &[Need::FirmwareRiscV, Need::Registry, Need::Long],
         defmt::on_risc_v,
     ),
     Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", REGISTRY, log::lines),
@@ -96,7 +100,7 @@ pub const CASES: &[Case] = &[
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")
     }),
-    Case::needing("recorder_with_sample_compiles_for_cortex_m3", NEEDS, || {
+    Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || {
         kinds::compiles("thumbv7m-none-eabi")
     }),
     Case::needing("recorder_with_sample_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {

@@ -1,5 +1,6 @@
 //! Finds the file of the program that recorded a source.
 
+use std::fmt::{self, Display, Formatter};
 use std::fs::File;
 use std::iter;
 use std::path::{Path, PathBuf};
@@ -19,9 +20,6 @@ const DEPTH: usize = 6;
 /// Programs that are opened.
 const OPENED: usize = 24;
 
-/// Why a program cannot be used that has no rows.
-const NO_TYPES: &str = "has no types of values: it was built without --values";
-
 /// A program's file that was found.
 pub struct FoundProgram {
     /// Where it is.
@@ -37,7 +35,34 @@ pub enum NoProgram {
     /// It is for Windows and has no types of values, as one of the MSVC target.
     ForWindows(PathBuf),
     /// The one that the user named cannot be used.
-    Unfit(PathBuf, &'static str),
+    Unfit(PathBuf, Unfit),
+}
+
+/// Why a file cannot be used as the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unfit {
+    /// It cannot be read.
+    Unreadable,
+    /// It is a directory or a device.
+    NoFile,
+    /// It has no format of programs.
+    NoProgram,
+    /// It has no types of values.
+    NoTypes,
+    /// It has another build, or lacks the ring's anchor.
+    OtherProgram,
+}
+
+impl Display for Unfit {
+    fn fmt(&self, to: &mut Formatter<'_>) -> fmt::Result {
+        to.write_str(match self {
+            Self::Unreadable => "cannot be read",
+            Self::NoFile => "is not a file",
+            Self::NoProgram => "is not a program",
+            Self::NoTypes => "has no types of values: it was built without --values",
+            Self::OtherProgram => "is not the program that recorded this",
+        })
+    }
 }
 
 /// The program of a ring: the file that the user named, or one that fits and has the types that are wanted.
@@ -48,10 +73,10 @@ pub fn find(
 ) -> Result<FoundProgram, NoProgram> {
     if let Some(path) = options.programs.given.clone() {
         return match open(&path) {
-            Err(NO_TYPES) if is_for_windows(&path) => Err(NoProgram::ForWindows(path)),
+            Err(Unfit::NoTypes) if is_for_windows(&path) => Err(NoProgram::ForWindows(path)),
             Err(why) => Err(NoProgram::Unfit(path, why)),
             Ok(program) if fits(&program, ring) => Ok(FoundProgram { path, program }),
-            Ok(_) => Err(NoProgram::Unfit(path, "is not the program that recorded this")),
+            Ok(_) => Err(NoProgram::Unfit(path, Unfit::OtherProgram)),
         };
     }
     let programs =
@@ -79,14 +104,14 @@ fn was_built_later(found: &FoundProgram, options: &ReadOptions) -> bool {
 }
 
 /// Reads the types of a program.
-fn open(path: &Path) -> Result<Program, &'static str> {
-    let file = File::open(path).map_err(|_| "cannot be read")?;
+fn open(path: &Path) -> Result<Program, Unfit> {
+    let file = File::open(path).map_err(|_| Unfit::Unreadable)?;
     if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err("is not a file");
+        return Err(Unfit::NoFile);
     }
-    let image = source::Image::of_file(&file, &path.display().to_string()).map_err(|_| "cannot be read")?;
-    let program = Program::read(Box::new(image)).ok_or("is not a program")?;
-    if program.has_rows() { Ok(program) } else { Err(NO_TYPES) }
+    let image = source::Image::of_file(&file, &path.display().to_string()).map_err(|_| Unfit::Unreadable)?;
+    let program = Program::read(Box::new(image)).ok_or(Unfit::NoProgram)?;
+    if program.has_rows() { Ok(program) } else { Err(Unfit::NoTypes) }
 }
 
 /// Whether the ring may be one of the program: of the same build, and with its anchor.

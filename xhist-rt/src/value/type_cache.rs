@@ -1,62 +1,45 @@
 //! What was found out about types, by the address of a function that each type has of its own.
 
 #[cfg(target_has_atomic = "64")]
-use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
-
-/// Types that are remembered. A type that shares its place with others takes a free one of the same cache line.
-#[cfg(target_has_atomic = "64")]
-const PLACES: usize = 4096;
-#[cfg(target_has_atomic = "64")]
-const IN_A_LINE: usize = 8;
+pub(super) use kept::{at_home, forget, get, set};
+#[cfg(not(target_has_atomic = "64"))]
+pub(super) use not_kept::{at_home, forget, get, set};
 
 #[cfg(target_has_atomic = "64")]
-#[repr(align(64))]
-struct Places([AtomicU64; PLACES]);
+mod kept {
+    use core::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
-/// The address, and in the low 16 bits what is remembered.
-#[cfg(target_has_atomic = "64")]
-static TYPES: Places = Places([const { AtomicU64::new(0) }; PLACES]);
+    /// Types that are remembered. A type that shares its place with others takes a free one of the same cache line.
+    pub const PLACES: usize = 4096;
+    pub const IN_A_LINE: usize = 8;
 
-/// Where the type with this function is looked for first.
-#[cfg(target_has_atomic = "64")]
-#[inline(always)]
-fn home(address: usize) -> usize {
-    (address >> 4) % PLACES
-}
+    #[repr(align(64))]
+    struct Places([AtomicU64; PLACES]);
 
-/// What is remembered of the type with this function, if it is at home.
-#[inline(always)]
-pub(super) fn at_home(address: usize) -> Option<u16> {
-    #[cfg(target_has_atomic = "64")]
-    {
+    /// The address, and in the low 16 bits what is remembered.
+    static TYPES: Places = Places([const { AtomicU64::new(0) }; PLACES]);
+
+    /// Where the type with this function is looked for first.
+    #[inline(always)]
+    fn home(address: usize) -> usize {
+        (address >> 4) % PLACES
+    }
+
+    /// What is remembered of the type with this function, if it is at home.
+    #[inline(always)]
+    pub fn at_home(address: usize) -> Option<u16> {
         let known = TYPES.0[home(address)].load(Relaxed);
         (known >> 16 == address as u64).then_some(known as u16)
     }
-    #[cfg(not(target_has_atomic = "64"))]
-    {
-        let _ = address;
-        None
-    }
-}
 
-/// What is remembered of the type with this function.
-pub(super) fn get(address: usize) -> Option<u16> {
-    #[cfg(target_has_atomic = "64")]
-    {
+    /// What is remembered of the type with this function.
+    pub fn get(address: usize) -> Option<u16> {
         let known = (0..IN_A_LINE).map(|step| TYPES.0[home(address) ^ step].load(Relaxed));
         known.filter(|known| known >> 16 == address as u64).map(|known| known as u16).next()
     }
-    #[cfg(not(target_has_atomic = "64"))]
-    {
-        let _ = address;
-        None
-    }
-}
 
-/// Remembers this of the type with this function. Where its line is full, the type at home is forgotten.
-pub(super) fn set(address: usize, known: u16) {
-    #[cfg(target_has_atomic = "64")]
-    {
+    /// Remembers this of the type with this function. Where its line is full, the type at home is forgotten.
+    pub fn set(address: usize, known: u16) {
         let entry = (address as u64) << 16 | u64::from(known);
         if entry >> 16 != address as u64 {
             return;
@@ -67,25 +50,38 @@ pub(super) fn set(address: usize, known: u16) {
         let place = places().find(is_its).or_else(|| places().find(is_free));
         place.unwrap_or(&TYPES.0[home(address)]).store(entry, Relaxed);
     }
-    #[cfg(not(target_has_atomic = "64"))]
-    let _ = (address, known);
-}
 
-/// Forgets the types of which this is remembered.
-pub(super) fn forget(known: u16) {
-    #[cfg(target_has_atomic = "64")]
-    for place in &TYPES.0 {
-        let entry = place.load(Relaxed);
-        if entry != 0 && entry as u16 == known {
-            place.store(0, Relaxed);
+    /// Forgets the types of which this is remembered.
+    pub fn forget(known: u16) {
+        for place in &TYPES.0 {
+            let entry = place.load(Relaxed);
+            if entry != 0 && entry as u16 == known {
+                place.store(0, Relaxed);
+            }
         }
     }
-    #[cfg(not(target_has_atomic = "64"))]
-    let _ = known;
+}
+
+/// Without 64-bit atomics no type is remembered.
+#[cfg(not(target_has_atomic = "64"))]
+mod not_kept {
+    #[inline(always)]
+    pub fn at_home(_address: usize) -> Option<u16> {
+        None
+    }
+
+    pub fn get(_address: usize) -> Option<u16> {
+        None
+    }
+
+    pub fn set(_address: usize, _known: u16) {}
+
+    pub fn forget(_known: u16) {}
 }
 
 #[cfg(all(test, target_has_atomic = "64"))]
 mod tests {
+    use super::kept::{IN_A_LINE, PLACES};
     use super::*;
 
     #[test]

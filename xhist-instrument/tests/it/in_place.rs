@@ -1,8 +1,6 @@
 //! Instrumenting in place repeatedly, concurrently, and with kills: files, maps and file attributes stay correct.
 
-mod project;
-
-use project::{GOOD, PROGRAM, Project, Run, temporaries};
+use crate::project::{GOOD, PROGRAM, Project, Run, temporaries};
 use std::fs::{self, File};
 use std::path::Path;
 use std::process::{Command, Stdio};

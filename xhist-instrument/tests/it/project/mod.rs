@@ -1,5 +1,4 @@
 //! A project in a temporary directory, and the program in it as a user runs it.
-#![allow(dead_code, reason = "each test uses a part")]
 
 use std::fs;
 use std::path::{Path, PathBuf};

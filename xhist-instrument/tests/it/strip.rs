@@ -1,10 +1,8 @@
 //! Strips fixtures and real sources after rustfmt or an editor moved the calls.
 
-mod sources;
-
+use crate::sources::{options, rust_files};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use rayon::prelude::*;
-use sources::{options, rust_files};
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -40,7 +38,7 @@ fn texts() -> Vec<(PathBuf, String)> {
     let mut found = rust_files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures"));
     assert!(found.len() > 50, "the fixtures are there");
     found.retain(|path| path.ends_with("in.rs"));
-    found.extend(sources::sample(80));
+    found.extend(crate::sources::sample(80));
     found.into_iter().filter_map(|path| Some((path.clone(), std::fs::read_to_string(path).ok()?))).collect()
 }
 

@@ -1,8 +1,6 @@
 //! Values from the command line: what is selected, where the calls are, the numbers in the map, and how they come out.
 
-mod project;
-
-use project::{PROGRAM, Project, Run};
+use crate::project::{PROGRAM, Project, Run};
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 

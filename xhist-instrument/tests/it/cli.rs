@@ -1,8 +1,6 @@
 //! The program as a user runs it, with real processes and files. Errors must not lose data.
 
-mod project;
-
-use project::{GOOD, PROGRAM, Project, Run, temporaries};
+use crate::project::{GOOD, PROGRAM, Project, Run, temporaries};
 use std::fs;
 use std::io::Write as _;
 use std::path::Path;

@@ -1,15 +1,13 @@
 //! Real sources: every file that parses is instrumented, keeps its lines, and is restored by `strip`.
 
-mod sources;
-
-use sources::options;
+use crate::sources::options;
 use xhist_instrument::{
     Action, Numbers, Options, Trigger, ValueWatch, analyze, ids_needed, instrument, parses, strip,
 };
 
 #[test]
 fn registry_sources_round_trip() {
-    let files = sources::sample(250);
+    let files = crate::sources::sample(250);
     let mut counts = [0_u64; 5];
     let mut failures = Vec::new();
     for (index, path) in files.iter().enumerate() {
