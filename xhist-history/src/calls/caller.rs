@@ -17,7 +17,7 @@ const MAX_UNNAMED: usize = 256;
 /// Activations that are searched at all once searches have found nothing too often.
 const MAX_IN_DEBT: usize = 4_096;
 /// The steps of searches without a result that are free.
-const MAX_DEBT: usize = 10_000_000;
+pub(super) const MAX_DEBT: usize = 10_000_000;
 
 /// Who entered a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
