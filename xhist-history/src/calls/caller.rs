@@ -339,7 +339,6 @@ impl CallStack {
     fn may_call_implicitly(&self, index: usize, known: &Body) -> bool {
         let structure = &self.structure;
         self.frames_of(index).iter().any(|frame| {
-            let info = structure.info(frame.statement);
             let has_call = || {
                 structure.calls(frame.statement).iter().any(|call| match call.kind {
                     CallKind::Operator(of) => known.implicit == Implicit::ByOperator(of),
@@ -350,7 +349,8 @@ impl CallStack {
                 Implicit::Never => false,
                 Implicit::Anywhere => true,
                 Implicit::ByCall | Implicit::ByOperator(_) => has_call(),
-                Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
+                // A loop is found before.
+                Implicit::ByLoop => structure.info(frame.statement).calls_unknown,
             }
         })
     }

@@ -138,6 +138,46 @@ fn A::len
 }
 
 #[test]
+fn a_macro_may_repeat_the_statements_of_its_arguments() {
+    let outline = "\
+fn main
+  s twice!
+    s f
+  s once!
+fn f
+  s";
+    assert_eq!(tree(outline, "2 3 6 3 6 4"), "main(f f)");
+    assert_eq!(tree("fn main\n  s once!", "2"), "main", "the last statement of all");
+}
+
+#[test]
+fn a_call_of_what_ended_is_no_call_of_its_caller() {
+    let outline = "\
+fn main
+  s f g
+fn f
+  s h
+fn g
+  s
+fn h
+  s";
+    assert_eq!(tree(outline, "2 4 6 8"), "main(f g) h?");
+}
+
+#[test]
+fn code_outside_the_program_may_take_items() {
+    let outline = "\
+fn main
+  s f external
+fn f
+  s
+fn Items::next of Iterator
+  s";
+    assert_eq!(tree(outline, "2 4 6"), "main(f Items::next)");
+    assert_eq!(tree(&outline.replace(" external", ""), "2 4 6"), "main(f(Items::next?))");
+}
+
+#[test]
 fn a_call_of_a_value_is_made_once() {
     let outline = "\
 fn main
