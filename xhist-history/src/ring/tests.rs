@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use super::*;
 use crate::model::Gap;
+use qs_core::record::value::{MARK, MAX_WORD};
 use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, head_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 use qs_core::ring::executed as bitmap;
-use qs_core::ring::{BYTE_ORDER_MARK, Item, MAGIC, Reader, State, check_word};
+use qs_core::ring::{BYTE_ORDER_MARK, Flags, Item, MAGIC, Reader, State, check_word};
 
 /// Length of a header, and of a ring behind it.
 const PAGE: usize = 4096;
@@ -262,8 +263,8 @@ fn each_damage_of_an_open_chunk_is_said() {
     let short = Recorder::new(7, 0).events(0..3);
     let open = head_len(short.head as u64, short.seq + 1);
     // Words of two digits, and what is behind them, in a chunk that the state word may know.
-    let with_words = |open: usize, known: usize, behind: &[u8]| {
-        let mut ring = short.clone();
+    let with_words_of = |ring: &Recorder, open: usize, known: usize, behind: &[u8]| {
+        let mut ring = ring.clone();
         let first = PAGE + ring.head + open;
         ring.put(first, &[byte_of(3); 10]);
         ring.put(first + 10, behind);
@@ -271,12 +272,21 @@ fn each_damage_of_an_open_chunk_is_said() {
         ring.put(72, &(ring.head as u64 + 200).to_ne_bytes());
         said(&ring.image).concat()
     };
+    let with_words = |open, known, behind: &[u8]| with_words_of(&short, open, known, behind);
     assert_eq!(with_words(open, open, &[]), "");
     assert!(with_words(open + 1, open + 1, &[]).ends_with("its open chunk cannot start there"));
     assert!(with_words(open + 8, open + 8, &[]).ends_with("its open chunk cannot start there"));
     let damaged = "its open chunk is damaged, so what was recorded behind that is not shown";
     assert!(with_words(open, open, &[0, 0, 0, 3]).ends_with(damaged));
+    assert!(with_words(open, open, &[0, 0, 0, 0, 3]).ends_with(damaged));
     assert!(with_words(open, 0, &[]).ends_with("a chunk is open that it does not know"));
+    // The mark of a value is stored last.
+    let mut valued = short.clone();
+    valued.image[15] |= Flags::VALUES.0;
+    let with_words = |behind: &[u8]| with_words_of(&valued, open, open, behind);
+    assert_eq!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK]].concat()), "");
+    assert!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK + 1]].concat()).ends_with(damaged));
+    assert!(with_words(&[0, 0, 0, 3]).ends_with(damaged));
 }
 
 #[test]
