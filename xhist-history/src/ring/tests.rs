@@ -5,7 +5,7 @@ use std::cell::Cell;
 use super::*;
 use crate::model::Gap;
 use qs_core::record::value::{MARK, MAX_WORD};
-use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, head_len};
+use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, digits, head_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 use qs_core::ring::executed as bitmap;
 use qs_core::ring::{BYTE_ORDER_MARK, Flags, Item, MAGIC, Reader, State, check_word};
@@ -287,6 +287,58 @@ fn each_damage_of_an_open_chunk_is_said() {
     assert_eq!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK]].concat()), "");
     assert!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK + 1]].concat()).ends_with(damaged));
     assert!(with_words(&[0, 0, 0, 3]).ends_with(damaged));
+}
+
+/// `docs/limits.md` has these shares.
+#[test]
+fn damage_of_an_open_chunk_is_said_unless_it_looks_like_words() {
+    const CASES: usize = 400;
+    /// Statements of the program.
+    const KNOWN: usize = 277;
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let short = Recorder::new(7, 0).events(0..3);
+    let open = head_len(short.head as u64, short.seq + 1);
+    // What is shown, and whether something is said or a statement has no name.
+    let read = |image: &[u8]| {
+        let mut reader = Reader::new(found(image).rings[0].header, image);
+        let (mut shown, mut is_noted) = (Vec::new(), !said(image).is_empty());
+        while let Some(item) = reader.next() {
+            is_noted |= match item {
+                Item::Statement(statement, _) => statement.number().is_none_or(|at| usize::from(at) > KNOWN),
+                Item::Frame(_) => false,
+                _ => true,
+            };
+            shown.push(format!("{item:?}"));
+        }
+        (shown, is_noted)
+    };
+    let any: Vec<u8> = (0..=255).collect();
+    for (with, most, percent) in [(&any[..], 1, 55), (&any, 8, 10), (b"text as in a log", 8, 10), (&[0], 8, 5)]
+    {
+        let mut silent = 0;
+        for _ in 0..CASES {
+            let mut ring = short.clone();
+            let len = 2 * (100 + random(400));
+            for at in (0..len).step_by(2) {
+                let word = digits::<2>(1 + random(KNOWN) as u64);
+                ring.put(PAGE + ring.head + open + at, &word);
+            }
+            ring.put(40, &State::closed(ring.head as u64, ring.seq).with_open(open).0.to_ne_bytes());
+            ring.put(72, &(ring.head as u64 + 2000).to_ne_bytes());
+            let before = read(&ring.image);
+            assert_eq!(before, (before.0.clone(), false));
+            let count = 1 + random(most);
+            let first = PAGE + ring.head + random(open + len - count);
+            (first..first + count).for_each(|at| ring.put(at, &[with[random(with.len())]]));
+            let (shown, is_noted) = read(&ring.image);
+            silent += usize::from(shown != before.0 && !is_noted);
+        }
+        assert!(silent * 100 <= CASES * percent, "{silent} of {CASES} with up to {most} bytes");
+    }
 }
 
 #[test]
