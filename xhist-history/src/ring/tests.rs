@@ -317,7 +317,8 @@ fn damage_of_an_open_chunk_is_said_unless_it_looks_like_words() {
         (shown, is_noted)
     };
     let any: Vec<u8> = (0..=255).collect();
-    for (with, most, percent) in [(&any[..], 1, 55), (&any, 8, 10), (b"text as in a log", 8, 10), (&[0], 8, 5)]
+    for (with, most, percent) in
+        [(&any[..], 1, 55), (&any, 8, 10), (b"text as in a log", 8, 10), (&[0], 8, 5)]
     {
         let mut silent = 0;
         for _ in 0..CASES {
