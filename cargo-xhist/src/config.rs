@@ -46,18 +46,13 @@ pub(crate) fn has_build_dir(command: &Command) -> bool {
         || given.iter().chain(&files).find_map(is_set).is_some()
 }
 
-/// Everything that decides how a crate outside the workspace is compiled, as one text: that part of cargo's configuration and
-/// of the environment. `read_by_sources`: variables that the crate itself reads.
+/// Everything that decides how a crate outside the workspace is compiled for a target, as one text: that part of cargo's
+/// configuration and of the environment. `read_by_sources`: variables that the crate itself reads.
 pub(crate) fn deciding(command: &Command, read_by_sources: &[&str]) -> String {
     let (given, files) = layers(command);
     let mut text = String::new();
     for layer in given.iter().chain(&files) {
         let config = deciding_part(layer.config.clone(), read_by_sources);
-        let targets = config.get("build").and_then(|build| build.get("target")).into_iter();
-        let names = targets.flat_map(strings).filter(|name| name.ends_with(".json"));
-        for file in names.map(|name| layer.base.join(name)) {
-            text += &std::fs::read_to_string(file).unwrap_or_default();
-        }
         if !config.is_empty() {
             text += &format!("{config}\n");
         }
@@ -88,7 +83,9 @@ fn decides(variable: &str, read_by_sources: &[&str]) -> bool {
     const BESIDE: [&str; 6] = ["_DIR", "_RUNNER", "_LINKER", "_JOBS", "_WRAPPER", "_RUSTDOCFLAGS"];
     let is_of_cargo = BEGINS.iter().any(|begin| variable.starts_with(begin))
         && !BESIDE.iter().any(|end| variable.ends_with(end));
-    WHOLE.contains(&variable) || read_by_sources.contains(&variable) || is_of_cargo
+    WHOLE.contains(&variable)
+        || read_by_sources.contains(&variable)
+        || is_of_cargo && variable != "CARGO_BUILD_TARGET"
 }
 
 /// A configuration without the keys that are known not to matter. Unknown keys stay.
@@ -111,7 +108,7 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
         "update",
         "xhist",
     ];
-    const BESIDE_BUILD: [&str; 12] = [
+    const BESIDE_BUILD: [&str; 13] = [
         "artifact-dir",
         "build-dir",
         "dep-info-basedir",
@@ -122,6 +119,7 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
         "rustc-wrapper",
         "rustdoc",
         "rustdocflags",
+        "target",
         "target-dir",
         "warnings",
     ];
@@ -210,13 +208,20 @@ fn user_runner(value: &Value, base: &Path) -> Option<UserRunner> {
     Some(UserRunner { words, form })
 }
 
-/// The targets that the user names: on the command line, in the environment, or in a file. None of them: the host.
+/// The targets that the user names: on the command line, in the environment, or in a file. None of them: the host. One that a
+/// file describes has its path.
 pub(crate) fn targets(command: &Command) -> Vec<String> {
     let typed = command.values("--target", None);
     if !typed.is_empty() {
         return typed;
     }
-    let named = |layer: &Layer| Some(strings(layer.config.get("build")?.get("target")?));
+    let named = |layer: &Layer| {
+        let mut names = strings(layer.config.get("build")?.get("target")?);
+        for name in names.iter_mut().filter(|name| name.ends_with(".json")) {
+            *name = layer.base.join(&*name).display().to_string();
+        }
+        Some(names)
+    };
     let (given, files) = layers(command);
     let variable = || Some(vec![std::env::var("CARGO_BUILD_TARGET").ok().filter(|name| !name.is_empty())?]);
     let named = given.iter().find_map(named).or_else(variable).or_else(|| files.iter().find_map(named));
@@ -294,15 +299,21 @@ mod tests {
                       target.t = { runner = \"r\", rustflags = [\"-Ca\"] }\ntarget.u.linker = \"l\"\n\
                       env = { HOME_PAGE = \"x\", XHIST_RING_SIZE = \"4096\" }\nprofile.dev.debug = 1\n\
                       unstable.build-std = [\"core\"]\n";
-        let kept = "build.target = \"t\"\ntarget.t.rustflags = [\"-Ca\"]\nenv.XHIST_RING_SIZE = \"4096\"\n\
+        let kept = "target.t.rustflags = [\"-Ca\"]\nenv.XHIST_RING_SIZE = \"4096\"\n\
                     unstable.build-std = [\"core\"]\n";
         let config: Table = config.parse().expect("TOML");
         let kept: Table = kept.parse().expect("TOML");
         assert_eq!(deciding_part(config, &["XHIST_RING_SIZE"]), kept);
-        for name in ["RUSTFLAGS", "CARGO_TARGET_A_RUSTFLAGS", "CARGO_BUILD_TARGET", "XHIST_A"] {
+        for name in ["RUSTFLAGS", "CARGO_TARGET_A_RUSTFLAGS", "CARGO_BUILD_RUSTFLAGS", "XHIST_A"] {
             assert!(decides(name, &["XHIST_A"]), "{name}");
         }
-        for name in ["CARGO_TARGET_DIR", "CARGO_BUILD_RUSTC_WRAPPER", "CARGO_TARGET_A_LINKER", "XHIST_FILE"] {
+        for name in [
+            "CARGO_TARGET_DIR",
+            "CARGO_BUILD_TARGET",
+            "CARGO_BUILD_RUSTC_WRAPPER",
+            "CARGO_TARGET_A_LINKER",
+            "XHIST_FILE",
+        ] {
             assert!(!decides(name, &["XHIST_A"]), "{name}");
         }
     }

@@ -429,3 +429,129 @@ fn a_page_covers_its_window_and_no_byte_needs_an_escape() {
         assert!(code(statement) >= step::STATEMENT);
     }
 }
+
+/// A small program that runs on: near lines of a few files, sometimes a value.
+fn some_statements(random: &mut impl FnMut(usize) -> usize) -> Vec<Statement> {
+    let (mut statements, mut at) = (Vec::new(), Statement { file: 1, line: 40 });
+    for _ in 0..100 + random(900) {
+        match random(12) {
+            0 => at = Statement { file: random(4) as u16, line: random(400) as u16 },
+            1 => statements.push(Statement { file: VALUES, line: random(300) as u16 }),
+            _ => at.line += random(3) as u16,
+        }
+        statements.push(at);
+    }
+    statements
+}
+
+/// Overwrites some bytes of the open frame from its head on, each by a byte of `with`. Returns the items before and after.
+fn damaged(random: &mut impl FnMut(usize) -> usize, with: &[u8], most: usize) -> (Items, Items) {
+    let mut model = Model::new(4096);
+    some_statements(random).iter().for_each(|statement| model.statement(0, *statement));
+    let open = model.open.as_ref().expect("a frame is open");
+    let len = open.head(model.seq.wrapping_add(1)).len() + open.data.len();
+    let mut image = model.image();
+    let before = read(&image);
+    let count = 1 + random(most.min(len));
+    let first = model.head() + random(len - count + 1);
+    for at in first..first + count {
+        image[BARE_HEADER_LEN + at % model.size] = with[random(with.len())];
+    }
+    (before, read(&image))
+}
+
+fn random(seed: u64) -> impl FnMut(usize) -> usize {
+    let mut state = seed;
+    move |below| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    }
+}
+
+/// `docs/limits.md` has these shares.
+#[test]
+fn damage_of_an_open_frame_is_a_loss_unless_it_looks_like_steps() {
+    const CASES: usize = 400;
+    let mut random = random(1);
+    let any: Vec<u8> = (0..=255).collect();
+    for (with, most, percent) in [(&any[..], 1, 30), (&any, 8, 10), (b"text as in a log", 8, 5)] {
+        let is_silent = |_: &usize| {
+            let (before, after) = damaged(&mut random, with, most);
+            after.losses == 0 && after != before
+        };
+        let silent = (0..CASES).filter(is_silent).count();
+        assert!(silent * 100 <= CASES * percent, "{silent} of {CASES} with up to {most} bytes");
+    }
+}
+
+#[test]
+fn an_open_frame_goes_on_behind_damage_where_a_step_names_its_page() {
+    let at = |file, line| Statement { file, line };
+    let mut model = Model::new(4096);
+    let all = [at(1, 5), at(1, 6), at(2, 7), at(2, 8)];
+    all.iter().for_each(|statement| model.statement(0, *statement));
+    let data = model.open.as_ref().expect("a frame").head(1).len();
+    // The two statements of the first page, a step to a page with three numbers, and two statements.
+    let items = |index: usize, byte: u8| {
+        let mut image = model.image();
+        image[BARE_HEADER_LEN + data + index] = byte;
+        let mut reader = Reader::new(Header::parse(&image).expect("a header"), &image);
+        let (mut lines, mut place) = (Vec::new(), None);
+        while let Some(item) = reader.next() {
+            match item {
+                Item::Statement(statement, _) => lines.push(statement),
+                Item::Damaged(damage) => place = Some((damage.offset as usize - data, damage.len)),
+                other => panic!("{other:?}"),
+            }
+        }
+        // A later look shows neither again.
+        assert_eq!(read_on(&image, &mut 0, &mut reader.shown()), Items::default());
+        let mut whole = Reader::new(*reader.header(), &image).whole_frames();
+        let frame = whole.next();
+        assert!(matches!(frame, Some(Item::Frame(frame)) if frame.seq == 1), "{frame:?}");
+        assert_eq!(matches!(whole.next(), Some(Item::Damaged(_))), place.is_some());
+        assert!(whole.next().is_none());
+        (lines, place)
+    };
+    assert_eq!(items(0, code(all[0])), (all.to_vec(), None));
+    // Not a step, one without operands, a page without a step to it, and an end without a checksum.
+    for byte in [0x01, 0x40, 0x7E, step::INTERRUPT, step::VALUE, step::RECENT + 3, step::END, step::REPEAT] {
+        assert_eq!(items(1, byte), ([&all[..1], &all[2..]].concat(), Some((1, 1))), "{byte:#x}");
+    }
+    assert_eq!(items(0, 0x33), (all[2..].to_vec(), Some((0, 2))));
+    // A number that is no digit, one that goes on, and a page that no recorder chooses.
+    for (index, byte) in [(3, 0x50), (4, 0xA0), (5, 0x02)] {
+        assert_eq!(items(index, byte), (all[..2].to_vec(), Some((2, 6))), "{index}");
+    }
+    assert_eq!(items(2, step::SKIP), (all[..2].to_vec(), Some((3, 5))));
+    // The head, where the number of the frame and the page are.
+    for (index, byte) in [(0, 9), (9, 1)] {
+        let mut image = model.image();
+        image[BARE_HEADER_LEN + index] = byte;
+        assert_eq!(read(&image), Items { losses: 1, ..Items::default() }, "{index}");
+    }
+}
+
+/// Between its last statement and the next state word, a frame that is closed has its end.
+#[test]
+fn an_open_frame_that_is_being_closed_is_whole() {
+    for folded in [0, 1, 1 << 31] {
+        for extra in 0..=255 {
+            let mut model = Model::new(4096);
+            (0..3).for_each(|line| model.statement(0, Statement { file: 1, line: 40 + line }));
+            let open = model.open.as_mut().expect("a frame");
+            let data = open.head(1).len() + open.data.len();
+            let mut end = vec![step::END];
+            if folded > 0 {
+                end.push(step::REPEAT);
+                [1, folded].iter().for_each(|number| digits(*number, |byte| end.push(byte)));
+            }
+            qs_core::frame::escaped(extra, |byte| end.push(byte));
+            end.push(qs_core::frame::FLAG);
+            let mut image = model.image();
+            image[BARE_HEADER_LEN + data..][..end.len()].copy_from_slice(&end);
+            let items = read(&image);
+            assert_eq!((items.statements.len(), items.losses), (3, 0), "{folded} {extra}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("two_projects_that_start_at_once_share_one", shared),
     Case::new("a_damaged_one_is_built_again_and_a_read_only_one_is_used", damaged),
     Case::new("a_killed_build_leaves_nothing_half", killed),
+    Case::new("it_is_the_same_however_its_target_is_named", named),
     Case::new("without_a_cache_it_lies_in_the_project", no_cache),
 ];
 
@@ -45,9 +46,12 @@ fn kept(cache: &Path) -> Vec<PathBuf> {
 
 /// The library of the recorder in it.
 fn library(recorder: &Path) -> PathBuf {
-    let libraries = std::fs::read_dir(recorder.join("lib/host")).expect("libraries").flatten();
+    let files = |directory: PathBuf| {
+        let entries = std::fs::read_dir(directory).expect("a directory").flatten();
+        entries.map(|entry| entry.path())
+    };
     let is_it = |path: &PathBuf| path.display().to_string().contains("libxhist_rt-");
-    libraries.map(|entry| entry.path()).find(is_it).expect("the recorder's own")
+    files(recorder.join("lib")).flat_map(files).find(is_it).expect("the recorder's own")
 }
 
 fn shared() {
@@ -121,6 +125,20 @@ fn killed() {
     assert_eq!(builds(&done), 1);
     let again = run().succeed();
     assert_eq!((builds(&again), kept(cache).len()), (0, 2));
+}
+
+fn named() {
+    let (.., copy) = cache_of_two();
+    let project = project("named");
+    let compiler = Run::new("rustc", repository()).args("-vV").succeed();
+    let host = compiler.stdout.lines().find_map(|line| line.strip_prefix("host: ")).expect("a host");
+    let run = || run(&project, copy.path());
+    let built = |done: Run| builds(&done.succeed());
+    assert_eq!(built(run().args(&format!("--target {host}"))), 0, "by an option");
+    assert_eq!(built(run().env("CARGO_BUILD_TARGET", host)), 0, "by a variable");
+    project.write(".cargo/config.toml", &format!("build.target = \"{host}\"\n"));
+    assert_eq!(built(run()), 0, "in a file");
+    assert_eq!(kept(copy.path()).len(), 1);
 }
 
 fn no_cache() {

@@ -302,9 +302,9 @@ impl Command {
             .collect()
     }
 
-    /// The options that decide for which machine code is made: for building the recorder.
+    /// The options that decide which machine code is made for a target: for building the recorder.
     pub(crate) fn build_args(&self) -> Vec<OsString> {
-        let mut args = self.pick(&["--target", "--config", "-Z"], &["--offline"]);
+        let mut args = self.pick(&["--config", "-Z"], &["--offline"]);
         // A recorder for a locked build may still fetch itself, but not when the network is barred.
         if self.cargo_args.iter().any(|arg| arg == "--frozen") {
             args.push("--offline".into());
@@ -312,10 +312,9 @@ impl Command {
         args
     }
 
-    /// Those of them that name the target, and cargo's unstable ones.
-    pub(crate) fn target_args(&self) -> Vec<String> {
-        let args = self.pick(&["--target", "-Z"], &[]);
-        args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect()
+    /// Cargo's unstable options.
+    pub(crate) fn unstable_args(&self) -> Vec<OsString> {
+        self.pick(&["-Z"], &[])
     }
 
     fn pick(&self, with_value: &[&str], alone: &[&str]) -> Vec<OsString> {
@@ -414,7 +413,7 @@ mod tests {
         let command =
             parse("t --manifest-path=a/Cargo.toml --locked --config k=1 --target thumbv7m-none-eabi -Zx");
         assert_eq!(words(&command.project_args()), "--manifest-path=a/Cargo.toml --locked --config k=1 -Zx");
-        assert_eq!(words(&command.build_args()), "--config k=1 --target thumbv7m-none-eabi -Zx");
+        assert_eq!(words(&command.build_args()), "--config k=1 -Zx");
     }
 
     #[test]

@@ -28,9 +28,19 @@ pub(crate) struct Cache {
 }
 
 /// A recorder for each target, as in [`crate::plan::WrapperPlan`]. They are not removed before this is dropped.
+#[derive(Default)]
 pub(crate) struct Kept {
     pub(crate) recorders: BTreeMap<String, Recorder>,
-    _hold: Option<File>,
+    holds: Vec<File>,
+}
+
+impl Kept {
+    /// Adds recorders, by this name if they have another one here.
+    pub(super) fn add(&mut self, other: Kept, name: Option<&str>) {
+        let named = |(target, recorder)| (name.map_or(target, String::from), recorder);
+        self.recorders.extend(other.recorders.into_iter().map(named));
+        self.holds.extend(other.holds);
+    }
 }
 
 /// The entry file beside the libraries. Paths are relative to the directory.
@@ -95,7 +105,7 @@ impl Cache {
                 return None;
             }
         }
-        Some(Kept { recorders, _hold: hold })
+        Some(Kept { recorders, holds: hold.into_iter().collect() })
     }
 
     /// Locks the cache until the file is closed, so that one process builds at a time. `waits` is called when another
@@ -122,8 +132,7 @@ impl Cache {
         let mut files = BTreeMap::new();
         let mut recorders = BTreeMap::new();
         for (target, recorder) in built {
-            // The host has the empty name.
-            let place = Path::new("lib").join(if target.is_empty() { "host" } else { target });
+            let place = Path::new("lib").join(target);
             let named = |library: &Path| place.join(library.file_name().unwrap_or_default());
             let to = directory.join(&place);
             std::fs::create_dir_all(&to).map_err(Error::file("create", &to))?;
@@ -219,7 +228,7 @@ mod tests {
             deps: [built.join("liblibc.rlib")].into(),
             sources: vec![source],
         };
-        cache.keep("k", &[(String::new(), recorder)].into()).expect("it is kept");
+        cache.keep("k", &[("t".to_owned(), recorder)].into()).expect("it is kept");
         (tree, cache)
     }
 
@@ -227,8 +236,8 @@ mod tests {
     fn a_recorder_is_found_as_it_was_built() {
         let (_tree, cache) = cache();
         let found = cache.find("k").expect("the recorder");
-        let library = cache.directory("k").join("lib/host/libxhist_rt.rlib");
-        assert_eq!(found.recorders[""].library, library);
+        let library = cache.directory("k").join("lib/t/libxhist_rt.rlib");
+        assert_eq!(found.recorders["t"].library, library);
         assert!(cache.find("other").is_none());
         // In a copy, times differ and contents do not.
         std::fs::write(&library, "libxhist_rt.rlib").expect("a file");
@@ -258,8 +267,8 @@ mod tests {
         let damages: [(&str, Option<&str>); 5] = [
             ("entry.json", Some("{}")),
             ("entry.json", None),
-            ("lib/host/liblibc.rlib", Some("liblibc.r1ib")),
-            ("lib/host/libxhist_rt.rlib", None),
+            ("lib/t/liblibc.rlib", Some("liblibc.r1ib")),
+            ("lib/t/libxhist_rt.rlib", None),
             ("lib.rs", None),
         ];
         for (name, text) in damages {

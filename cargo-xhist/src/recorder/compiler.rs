@@ -51,6 +51,11 @@ impl Compiler {
         Ok(compiler)
     }
 
+    /// The target that the compiler itself runs on.
+    pub(super) fn host(&self) -> Result<&str, Error> {
+        host(&self.identity)
+    }
+
     fn ask(rustc: &OsStr) -> Result<Compiler, Error> {
         let mut identity = Command::new(rustc);
         let mut sysroot = Command::new(rustc);
@@ -63,6 +68,12 @@ impl Compiler {
         let sysroot = PathBuf::from(String::from_utf8_lossy(&sysroot.stdout).trim());
         Ok(Compiler { identity, sysroot })
     }
+}
+
+/// The host in what `rustc -vV` prints.
+pub(super) fn host(identity: &str) -> Result<&str, Error> {
+    let host = identity.lines().find_map(|line| line.strip_prefix("host: "));
+    host.ok_or_else(|| Error::step("asking rustc about the host", identity))
 }
 
 /// The output of a compiler that describes itself.

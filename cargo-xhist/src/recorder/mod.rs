@@ -40,10 +40,10 @@ const LIBRARIES: [&str; 8] = [
 const REPLACED: &str = "(which is replacing registry `crates-io`)";
 
 /// The format of the cache: changes when a cached recorder is made or stored differently.
-const FORMAT: u32 = 4;
+const FORMAT: u32 = 5;
 
-/// Finds the recorder in a cache, or builds it there: in the user's cache, or else in this project's. `for_dylibs`: a
-/// recorder whose fast path also works across dynamic libraries.
+/// Finds the recorder of each target in a cache, or builds it there: in the user's cache, or else in this project's.
+/// `for_dylibs`: a recorder whose fast path also works across dynamic libraries.
 pub(crate) fn get(
     command: &command::Command,
     home: &Path,
@@ -55,14 +55,36 @@ pub(crate) fn get(
     hosted.extend(for_dylibs.then_some("portable"));
     hosted.extend(wants_each(|name| std::env::var(name).ok()).then_some("each"));
     let features = Features { hosted: &hosted, bare };
-    let key = key(command, &features, home)?;
+    let compiler = Compiler::get(&rustc(command), home)?;
     let caches = Cache::all(home.join("cache"));
+    let mut kept = Kept::default();
+    // However a target is named, and if it is not since it is the host, its recorder is the same.
+    let named = crate::config::targets(command);
+    if named.is_empty() {
+        kept.add(of_target(command, &features, (compiler.host()?, &compiler), &caches, progress)?, Some(""));
+    }
+    for target in &named {
+        let target = if target == "host-tuple" { compiler.host()? } else { target };
+        kept.add(of_target(command, &features, (target, &compiler), &caches, progress)?, None);
+    }
+    Ok(kept)
+}
+
+/// The recorder of a target.
+fn of_target(
+    command: &command::Command,
+    features: &Features<'_>,
+    (target, compiler): (&str, &Compiler),
+    caches: &[Cache],
+    progress: &Progress,
+) -> Result<Kept, Error> {
+    let key = key(command, features, (target, compiler));
     if let Some(found) = caches.iter().find_map(|cache| cache.find(&key)) {
         return Ok(found);
     }
     let waits = || progress.long_step("waiting for another cargo xhist that builds the recorder");
     let mut problem = None;
-    for cache in &caches {
+    for cache in caches {
         let _lock = match cache.lock(waits) {
             Ok(lock) => lock,
             Err(error) => {
@@ -82,10 +104,10 @@ pub(crate) fn get(
         progress.long_step(&format!("building the recorder, once for this compiler, into {place}"));
         let directory = cache.clear(&key)?;
         let package = directory.join("package");
-        write_package(&package, &sources::write(&directory.join("src"))?, &features)?;
+        write_package(&package, &sources::write(&directory.join("src"))?, features)?;
         let draft = tempfile::Builder::new().prefix("build-").tempdir_in(&package);
         let draft = draft.map_err(Error::file("write in", &package))?;
-        return cache.keep(&key, &build(command, &package, draft.path())?);
+        return cache.keep(&key, &build(command, target, &package, draft.path())?);
     }
     Err(problem.unwrap_or_else(|| Error::step("building the recorder", "there is no directory for it")))
 }
@@ -109,39 +131,39 @@ struct Features<'a> {
 }
 
 /// Hash of everything that decides about the machine code of the recorder.
-fn key(command: &command::Command, features: &Features<'_>, home: &Path) -> Result<String, Error> {
-    let Compiler { identity, sysroot } = Compiler::get(&rustc(command), home)?;
+fn key(
+    command: &command::Command,
+    features: &Features<'_>,
+    (target, Compiler { identity, sysroot }): (&str, &Compiler),
+) -> String {
     // Two builds of a compiler may have the same version.
     let program = sysroot.join("bin").join(program_file("rustc")).metadata();
     let stamp = program.and_then(|meta| Ok((meta.len(), meta.modified()?))).ok();
     let deciding = crate::config::deciding(command, sources::VARIABLES);
     // `deciding` includes `--config`.
-    let args = command.target_args();
-    let texts = args
-        .iter()
-        .map(|arg| arg.strip_prefix("--target=").unwrap_or(arg))
-        .filter(|arg| arg.ends_with(".json"));
-    let texts: Vec<_> = texts.map(std::fs::read_to_string).filter_map(Result::ok).collect();
+    let args = command.unstable_args();
+    let text = target.ends_with(".json").then(|| std::fs::read_to_string(target).ok());
     let whole = format!(
-        "{FORMAT} {} {:x} {features:?} {identity} {} {stamp:?} {deciding} {args:?} {texts:?}",
+        "{FORMAT} {} {:x} {features:?} {identity} {} {stamp:?} {deciding} {args:?} {target} {text:?}",
         env!("CARGO_PKG_VERSION"),
         sources::HASH,
         sysroot.display()
     );
     let mut hash = qs_core::map::Hash::new();
     hash.update(whole.as_bytes());
-    Ok(format!("{:016x}", hash.finish()))
+    format!("{:016x}", hash.finish())
 }
 
 fn build(
     command: &command::Command,
+    target: &str,
     package: &Path,
     target_dir: &Path,
 ) -> Result<BTreeMap<String, Recorder>, Error> {
-    let mut output = run(command, package, target_dir, false)?;
+    let mut output = run(command, target, package, target_dir, false)?;
     // The project has its packages beside it. Those of the recorder are elsewhere.
     if String::from_utf8_lossy(&output.stderr).contains(REPLACED) {
-        output = run(command, package, target_dir, true)?;
+        output = run(command, target, package, target_dir, true)?;
     }
     if !output.status.success() {
         return Err(Error::step("building the recorder (xhist-rt)", String::from_utf8_lossy(&output.stderr)));
@@ -157,6 +179,7 @@ fn build(
 /// how crates are compiled, and not with the part that says where packages are.
 fn run(
     command: &command::Command,
+    target: &str,
     package: &Path,
     target_dir: &Path,
     is_outside: bool,
@@ -174,7 +197,7 @@ fn run(
             cargo.arg("--config").arg(file);
         }
     }
-    cargo.args(command.build_args());
+    cargo.args(command.build_args()).args(["--target", target]);
     build_in(&mut cargo, command, target_dir)?;
     let compiler = target_dir.join(program_file(COMPILER_NAME));
     crate::plan::link_program(&compiler)?;
@@ -222,9 +245,8 @@ pub(crate) fn targets(
     recorders: &BTreeMap<String, Recorder>,
 ) -> Result<Vec<String>, Error> {
     let host = || {
-        let text = output(Command::new(rustc(command)).arg("-vV"))?;
-        let host = text.lines().find_map(|line| line.strip_prefix("host: "));
-        host.map(String::from).ok_or_else(|| Error::step("asking rustc about the host", text))
+        let identity = output(Command::new(rustc(command)).arg("-vV"))?;
+        Ok(compiler::host(&identity)?.to_owned())
     };
     recorders.keys().map(|target| if target.is_empty() { host() } else { Ok(target.clone()) }).collect()
 }
@@ -362,17 +384,15 @@ fn place(name: &str) -> Option<usize> {
     LIBRARIES.iter().position(|library| *library == name)
 }
 
-/// The libraries in cargo's messages, by target: the directory of a library is named after the target if the build names
-/// one.
+/// The libraries in cargo's messages, by target: the directory of a library is named after it.
 fn recorders_in(messages: &[u8], target_dir: &Path) -> BTreeMap<String, Recorder> {
     let mut recorders: BTreeMap<String, Recorder> = BTreeMap::new();
     for message in cargo_metadata::Message::parse_stream(messages).filter_map(Result::ok) {
         let cargo_metadata::Message::CompilerArtifact(artifact) = message else { continue };
         for file in artifact.filenames.iter().filter(|name| name.extension() == Some("rlib")) {
             let Ok(inside) = file.as_std_path().strip_prefix(target_dir) else { continue };
-            let first = inside.iter().next().unwrap_or_default().to_string_lossy();
-            let target = if first == PROFILE { String::new() } else { first.into_owned() };
-            let recorder = recorders.entry(target).or_default();
+            let target = inside.iter().next().unwrap_or_default().to_string_lossy();
+            let recorder = recorders.entry(target.into_owned()).or_default();
             if place(&artifact.target.name).is_some() {
                 recorder.sources.push(RecorderSource {
                     name: artifact.target.name.clone(),

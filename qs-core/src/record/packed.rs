@@ -8,9 +8,10 @@ use byteorder::{ByteOrder as _, LittleEndian};
 use super::Statement;
 use super::element::Data;
 pub use super::operand::digits;
-use super::operand::number;
+use super::operand::{number, whole_number};
 use super::value::RecordedValue;
 use super::xhist::{FORMAT_FILE, FORMAT_U16, file};
+use crate::frame::FLAG;
 
 /// Number of lines in a window. A statement's byte is an offset from the window's first line.
 pub const WINDOW: u16 = 96;
@@ -204,11 +205,66 @@ impl Steps {
         }
     }
 
-    /// Length of the steps that are written so far in an open frame.
+    /// Length of what is written so far in an open frame, whose bytes go on behind it.
     pub fn written(data: &[u8]) -> usize {
-        data.iter()
-            .position(|byte| matches!(*byte, step::FREE | step::END | step::REPEAT))
-            .unwrap_or(data.len())
+        let ends = |at: &usize| match data[*at] {
+            step::FREE => true,
+            step::END | step::REPEAT => is_trailer(&data[*at..]),
+            _ => false,
+        };
+        (0..data.len()).find(ends).unwrap_or(data.len())
+    }
+
+    /// Where the steps end that a recorder can have written, from `at` on. `known`: a bit for each number that has a page. The
+    /// last step may be half written.
+    pub fn sound(data: &[u8], mut at: usize, mut known: u16) -> usize {
+        while let Some(byte) = data.get(at) {
+            let start = at;
+            at += 1;
+            let is_sound = match *byte {
+                step::STATEMENT.. => true,
+                step::RECENT.. => known >> (byte - step::RECENT) & 1 == 1,
+                step::END | step::REPEAT | ..step::END => false,
+                _ => has_operands(*byte, data, &mut at, &mut known) || at >= data.len(),
+            };
+            if !is_sound {
+                return start;
+            }
+        }
+        at
+    }
+}
+
+/// Whether this may be how a recorder closes a frame: from the first byte behind the steps on.
+fn is_trailer(bytes: &[u8]) -> bool {
+    let bytes = &bytes[..bytes.len().min(TRAILER)];
+    let Some(flag) = bytes.iter().position(|byte| *byte == FLAG) else { return bytes.len() < TRAILER };
+    // The checksum may be any byte, and have an escape before it.
+    let steps = bytes[..flag.saturating_sub(2)].iter();
+    steps.into_iter().all(|byte| matches!(*byte, step::END | step::REPEAT | 0x01..=0x40))
+}
+
+/// Whether a step has its operands, and they are such as a recorder writes.
+fn has_operands(step: u8, data: &[u8], at: &mut usize, known: &mut u16) -> bool {
+    let mut up_to = |most: u16| {
+        let number = u16::try_from(whole_number(data, at)?).ok()?;
+        (number <= most).then_some(number)
+    };
+    match step {
+        step::PAGE => {
+            let (number, file, base) = (up_to(PAGES as u16 - 1), up_to(u16::MAX), up_to(u16::MAX));
+            *known |= number.map_or(0, |number| 1 << number);
+            file.is_some() && base.is_some_and(|base| base.is_multiple_of(WINDOW)) && number.is_some()
+        }
+        step::INTERRUPT => up_to(u16::MAX).is_some(),
+        step::TIME => whole_number(data, at).is_some(),
+        step::VALUE => RecordedValue::from_operands(data, at).is_some(),
+        step::SKIP => true,
+        // Steps of a newer recorder may have any operands.
+        _ => {
+            while whole_number(data, at).is_some() {}
+            true
+        }
     }
 }
 

@@ -310,7 +310,7 @@ fn has_word(text: &str, word: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Record;
+    use crate::model::{CodePlace, Record};
 
     #[test]
     fn a_word_is_not_a_part_of_another() {
@@ -352,5 +352,21 @@ mod tests {
             _ => None,
         });
         assert_eq!(functions.collect::<Vec<_>>(), ["f", "f"]);
+    }
+
+    #[test]
+    fn a_panic_came_from_the_line_that_its_message_names_and_not_from_what_made_the_message() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let item = |what| Item { what, time: None, interrupt: 0, handlers: 0, values: Vec::new() };
+        let line_of = |path: &str| {
+            let mut tail = Tail::default();
+            [2, 3, 3].iter().for_each(|line| tail.push(&item(What::Statement { file: 1, line: *line }), 0));
+            let at = Some(CodePlace { path: path.to_owned(), line: 2 });
+            let place = PanicPlace { at, ..PanicPlace::default() };
+            tail.push(&item(What::Panic(Record::default(), Box::new(place))), 0);
+            tail.panicked_at((&code, &names), 3).map(|statement| code.place(statement).1.line)
+        };
+        assert_eq!((line_of("a.rs"), line_of("b.rs")), (Some(2), Some(3)));
     }
 }

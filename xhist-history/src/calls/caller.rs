@@ -17,7 +17,7 @@ const MAX_UNNAMED: usize = 256;
 /// Activations that are searched at all once searches have found nothing too often.
 const MAX_IN_DEBT: usize = 4_096;
 /// The steps of searches without a result that are free.
-const MAX_DEBT: usize = 10_000_000;
+pub(super) const MAX_DEBT: usize = 10_000_000;
 
 /// Who entered a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -339,7 +339,6 @@ impl CallStack {
     fn may_call_implicitly(&self, index: usize, known: &Body) -> bool {
         let structure = &self.structure;
         self.frames_of(index).iter().any(|frame| {
-            let info = structure.info(frame.statement);
             let has_call = || {
                 structure.calls(frame.statement).iter().any(|call| match call.kind {
                     CallKind::Operator(of) => known.implicit == Implicit::ByOperator(of),
@@ -350,7 +349,8 @@ impl CallStack {
                 Implicit::Never => false,
                 Implicit::Anywhere => true,
                 Implicit::ByCall | Implicit::ByOperator(_) => has_call(),
-                Implicit::ByLoop => info.calls_unknown || info.is_loop || info.in_loop != NONE,
+                // A loop is found before.
+                Implicit::ByLoop => structure.info(frame.statement).calls_unknown,
             }
         })
     }

@@ -106,3 +106,16 @@ impl Panics {
         self.open.extend(caught.map(|panic| OpenPanic { since: SincePanic::PassedOn, depth, ..panic }));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_many_nested_panics_the_first_ones_and_the_newest_are_kept() {
+        let mut panics = Panics::default();
+        (0..MAX_NESTED + 3).for_each(|depth| panics.begin(Vec::new(), depth));
+        let numbers: Vec<usize> = panics.open().iter().map(|panic| panic.number).collect();
+        assert_eq!(numbers, [0, 1, 2, 3, 4, 5, 6, MAX_NESTED + 2]);
+    }
+}

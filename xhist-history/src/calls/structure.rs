@@ -464,7 +464,7 @@ impl Structure {
                 let span = self.statements[id as usize].span;
                 let inner = own(self, start(&span), end(&span));
                 let inner = id + 1..inner.end;
-                if inner.start < inner.end {
+                if !inner.is_empty() {
                     self.add_loop(inner);
                 }
             }

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::sync::Arc;
 
+use super::caller::MAX_DEBT;
 use super::outline::{entry, map};
 use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Reentry, Structure};
 
@@ -101,6 +102,116 @@ fn B::to_i32
     assert_eq!(tree(outline, "2 5 8 10 6 3"), "main(A::f(implement!::method? B::to_i32))");
     // No call is left there.
     assert_eq!(tree(outline, "2 5 6 8 3"), "main(A::f implement!::method?)");
+}
+
+#[test]
+fn a_method_that_always_calls_its_own_name_means_that_of_another_type() {
+    let outline = "\
+fn main
+  s .len .len
+fn A::len
+  s
+  s .len";
+    assert_eq!(tree(outline, "2 4 5 4 5"), "main(A::len A::len?)");
+    // What a closure may leave is not the method.
+    let closure = "\
+fn main
+  s .len .len
+fn A::len
+  s
+    fn A::len closure
+      s
+        s jump return
+  s .len";
+    assert_eq!(tree(closure, "2 4 8 4 8"), "main(A::len A::len?)");
+    // Where it may end before, it may call itself.
+    let jump = "\
+fn main
+  s .len .len
+fn A::len
+  s
+    s jump return
+  s .len";
+    assert_eq!(tree(jump, "2 4 6 4 6"), "main(A::len(A::len))");
+    let question = jump.replace("jump return", "?");
+    assert_eq!(tree(&question, "2 4 6 4 6"), "main(A::len(A::len))");
+}
+
+#[test]
+fn a_macro_may_repeat_the_statements_of_its_arguments() {
+    let outline = "\
+fn main
+  s twice!
+    s f
+  s once!
+fn f
+  s";
+    assert_eq!(tree(outline, "2 3 6 3 6 4"), "main(f f)");
+    assert_eq!(tree("fn main\n  s once!", "2"), "main", "the last statement of all");
+}
+
+#[test]
+fn a_call_of_what_ended_is_no_call_of_its_caller() {
+    let outline = "\
+fn main
+  s f g
+fn f
+  s h
+fn g
+  s
+fn h
+  s";
+    assert_eq!(tree(outline, "2 4 6 8"), "main(f g) h?");
+}
+
+#[test]
+fn code_outside_the_program_may_take_items() {
+    let outline = "\
+fn main
+  s f external
+fn f
+  s
+fn Items::next of Iterator
+  s";
+    assert_eq!(tree(outline, "2 4 6"), "main(f Items::next)");
+    assert_eq!(tree(&outline.replace(" external", ""), "2 4 6"), "main(f(Items::next?))");
+}
+
+#[test]
+fn a_call_of_a_value_is_made_once() {
+    let outline = "\
+fn main
+  s apply
+    fn main closure
+      s
+fn apply
+  s
+    s ()";
+    assert_eq!(tree(outline, "2 6 7 4 4"), "main(apply(main::{closure}) main::{closure})");
+}
+
+/// Searches that find nothing again and again are shorter.
+#[test]
+fn a_caller_deep_below_is_found_unless_too_many_searches_found_none() {
+    let outline = "\
+fn main
+  s f g
+fn f
+  s f
+fn g
+  s";
+    let structure = Arc::new(Structure::of(&map(outline)));
+    let depth = |debt: usize| {
+        let mut stack = CallStack::new(&structure);
+        run(&mut stack, &format!("2 {}", "4 ".repeat(5000)));
+        assert_eq!(stack.depth(), 5001);
+        // A statement takes some of it back.
+        stack.debt = debt + 64;
+        run(&mut stack, "6");
+        stack.depth()
+    };
+    assert_eq!(depth(MAX_DEBT), 2);
+    assert_ne!(depth(MAX_DEBT + 1), 2);
 }
 
 #[test]

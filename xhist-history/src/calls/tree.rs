@@ -414,3 +414,72 @@ fn subject(activation: &Activation, exit: Option<Exit>) -> NodeSubject {
         task: activation.task,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::calls::outline::{entry, map};
+    use crate::calls::{Handler, Structure};
+
+    /// Takes a row as its depth, `(` and `)` for the begin and the end of a call that was written early, its own statements
+    /// and all, and how often it was called.
+    fn text(depth: usize, row: TreeRow<'_>) -> String {
+        let (mark, node) = match row {
+            TreeRow::Whole(node) => ("", node),
+            TreeRow::Begin(node) => ("(", node),
+            TreeRow::End(node) => (")", node),
+        };
+        format!("{depth}{mark} {}/{} x{}", node.own, node.statements, node.times)
+    }
+
+    #[test]
+    fn equal_calls_are_a_row_with_the_statements_of_all_and_of_what_they_called() {
+        let outline = "\
+fn main
+  s f f
+fn f
+  s g
+fn g
+  s
+  s
+  s";
+        let structure = Arc::new(Structure::of(&map(outline)));
+        let (mut stack, mut tree) = (CallStack::new(&structure), CallTree::default());
+        let mut rows = Vec::new();
+        let take = &mut |depth: usize, row: TreeRow<'_>| {
+            rows.push(text(depth, row));
+            Ok(())
+        };
+        for word in "2 4 6 7 8 4 6 7 8".split(' ') {
+            stack.take(Handler::default(), entry(word));
+            tree.step(&stack, None, take).unwrap();
+        }
+        tree.finish(stack.stack(), Some(Exit::Returned), take).unwrap();
+        assert_eq!(rows, ["0 1/9 x1", "1 2/8 x2", "2 6/6 x1"]);
+    }
+
+    #[test]
+    fn a_call_with_too_many_rows_below_is_written_before_it_is_over() {
+        let structure = Arc::new(Structure::of(&map("fn main\n  s\n  s")));
+        let written = |notes: usize| {
+            let (mut stack, mut tree) = (CallStack::new(&structure), CallTree::default());
+            let mut rows = Vec::new();
+            let take = &mut |depth: usize, row: TreeRow<'_>| {
+                rows.push(text(depth, row));
+                Ok(())
+            };
+            stack.take(Handler::default(), entry("2"));
+            tree.step(&stack, None, take).unwrap();
+            (0..notes).for_each(|number| tree.note(NoteKind::Log, number.to_string(), take).unwrap());
+            stack.take(Handler::default(), entry("3"));
+            tree.step(&stack, None, take).unwrap();
+            rows.truncate(2);
+            rows
+        };
+        // The call is kept, too.
+        assert_eq!(written(MAX_KEPT - 1), Vec::<String>::new());
+        assert_eq!(written(MAX_KEPT), ["0( 2/2 x1", "1 0/0 x1"]);
+    }
+}

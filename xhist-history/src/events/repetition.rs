@@ -85,8 +85,11 @@ mod tests {
     fn a_short_repetition_of_the_newest_statements_is_written_out() {
         let mut expander = Expander::new(4, 3);
         (1..=4).for_each(|line| expander.push(Statement { file: 1, line }, 0));
-        assert!(expander.expand(2, 2));
+        assert!(expander.is_done() && expander.expand(2, 2) && !expander.is_done());
         assert_eq!(lines(&mut expander), [3, 4, 3, 4]);
+        assert!(expander.is_done());
+        let newest = expander.newest(2).map(|newest| newest.map(|statement| statement.line).collect());
+        assert_eq!(newest, Some(vec![3, 4]));
         // Longer than wanted, further back than what is kept, and nothing at all.
         assert!(!expander.expand(2, 3) && !expander.expand(4, 1) && !expander.expand(0, 9));
         assert!(!expander.expand(1, 0) && lines(&mut expander).is_empty());

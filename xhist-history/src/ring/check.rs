@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use qs_core::frame::{Decoder, FLAG, Outcome, needs_escape};
 use qs_core::record::chunk::MIN_OPEN;
+use qs_core::record::value::{MARK, MAX_WORD};
 use qs_core::record::words::{REPETITION, UNIT, UnitRepetition, digit_of};
 use qs_core::ring::{Causes, Header, Item, Reader, SPARE_NUMBER, Shown};
 
@@ -249,6 +250,9 @@ fn look_at_words(header: &Header, bytes: &[u8], say: &mut dyn FnMut(&str)) {
     while end < limit && is_unit(end) {
         end += UNIT as u64;
     }
+    // A recorder stores the mark of a value behind its payload.
+    let may_be_value = header.has_values() && !is_written(end, end + MARK as u64);
+    let end = if may_be_value { end + MAX_WORD as u64 } else { end };
     if is_written(end, end + AHEAD) {
         say("its open chunk is damaged, so what was recorded behind that is not shown");
     }

@@ -4,10 +4,11 @@ use std::cell::Cell;
 
 use super::*;
 use crate::model::Gap;
-use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, head_len};
+use qs_core::record::value::{MARK, MAX_WORD};
+use qs_core::record::words::{REPETITION, UnitRepetition, byte_of, digits, head_len};
 use qs_core::record::{EventKind, RECORD_BASE, Statement};
 use qs_core::ring::executed as bitmap;
-use qs_core::ring::{BYTE_ORDER_MARK, Item, MAGIC, Reader, State, check_word};
+use qs_core::ring::{BYTE_ORDER_MARK, Flags, Item, MAGIC, Reader, State, check_word};
 
 /// Length of a header, and of a ring behind it.
 const PAGE: usize = 4096;
@@ -262,8 +263,8 @@ fn each_damage_of_an_open_chunk_is_said() {
     let short = Recorder::new(7, 0).events(0..3);
     let open = head_len(short.head as u64, short.seq + 1);
     // Words of two digits, and what is behind them, in a chunk that the state word may know.
-    let with_words = |open: usize, known: usize, behind: &[u8]| {
-        let mut ring = short.clone();
+    let with_words_of = |ring: &Recorder, open: usize, known: usize, behind: &[u8]| {
+        let mut ring = ring.clone();
         let first = PAGE + ring.head + open;
         ring.put(first, &[byte_of(3); 10]);
         ring.put(first + 10, behind);
@@ -271,12 +272,74 @@ fn each_damage_of_an_open_chunk_is_said() {
         ring.put(72, &(ring.head as u64 + 200).to_ne_bytes());
         said(&ring.image).concat()
     };
+    let with_words = |open, known, behind: &[u8]| with_words_of(&short, open, known, behind);
     assert_eq!(with_words(open, open, &[]), "");
     assert!(with_words(open + 1, open + 1, &[]).ends_with("its open chunk cannot start there"));
     assert!(with_words(open + 8, open + 8, &[]).ends_with("its open chunk cannot start there"));
     let damaged = "its open chunk is damaged, so what was recorded behind that is not shown";
     assert!(with_words(open, open, &[0, 0, 0, 3]).ends_with(damaged));
+    assert!(with_words(open, open, &[0, 0, 0, 0, 3]).ends_with(damaged));
     assert!(with_words(open, 0, &[]).ends_with("a chunk is open that it does not know"));
+    // The mark of a value is stored last.
+    let mut valued = short.clone();
+    valued.image[15] |= Flags::VALUES.0;
+    let with_words = |behind: &[u8]| with_words_of(&valued, open, open, behind);
+    assert_eq!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK]].concat()), "");
+    assert!(with_words(&[&[0; MARK][..], &[3; MAX_WORD - MARK + 1]].concat()).ends_with(damaged));
+    assert!(with_words(&[0, 0, 0, 3]).ends_with(damaged));
+}
+
+/// `docs/limits.md` has these shares.
+#[test]
+fn damage_of_an_open_chunk_is_said_unless_it_looks_like_words() {
+    const CASES: usize = 400;
+    /// Statements of the program.
+    const KNOWN: usize = 277;
+    let mut state = 1u64;
+    let mut random = |below: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % below
+    };
+    let short = Recorder::new(7, 0).events(0..3);
+    let open = head_len(short.head as u64, short.seq + 1);
+    // What is shown, and whether something is said or a statement has no name.
+    let read = |image: &[u8]| {
+        let mut reader = Reader::new(found(image).rings[0].header, image);
+        let (mut shown, mut is_noted) = (Vec::new(), !said(image).is_empty());
+        while let Some(item) = reader.next() {
+            is_noted |= match item {
+                Item::Statement(statement, _) => statement.number().is_none_or(|at| usize::from(at) > KNOWN),
+                Item::Frame(_) => false,
+                _ => true,
+            };
+            shown.push(format!("{item:?}"));
+        }
+        (shown, is_noted)
+    };
+    let any: Vec<u8> = (0..=255).collect();
+    for (with, most, percent) in
+        [(&any[..], 1, 55), (&any, 8, 10), (b"text as in a log", 8, 10), (&[0], 8, 5)]
+    {
+        let mut silent = 0;
+        for _ in 0..CASES {
+            let mut ring = short.clone();
+            let len = 2 * (100 + random(400));
+            for at in (0..len).step_by(2) {
+                let word = digits::<2>(1 + random(KNOWN) as u64);
+                ring.put(PAGE + ring.head + open + at, &word);
+            }
+            ring.put(40, &State::closed(ring.head as u64, ring.seq).with_open(open).0.to_ne_bytes());
+            ring.put(72, &(ring.head as u64 + 2000).to_ne_bytes());
+            let before = read(&ring.image);
+            assert_eq!(before, (before.0.clone(), false));
+            let count = 1 + random(most);
+            let first = PAGE + ring.head + random(open + len - count);
+            (first..first + count).for_each(|at| ring.put(at, &[with[random(with.len())]]));
+            let (shown, is_noted) = read(&ring.image);
+            silent += usize::from(shown != before.0 && !is_noted);
+        }
+        assert!(silent * 100 <= CASES * percent, "{silent} of {CASES} with up to {most} bytes");
+    }
 }
 
 #[test]

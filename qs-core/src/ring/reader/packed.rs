@@ -1,7 +1,7 @@
 //! Reads a bare-metal ring, whose statements are in packed frames.
 
-use crate::frame::{Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
-use crate::record::packed::{FrameRepetition, MAX_HEADER, PAGES, Packed, Step, Steps};
+use crate::frame::{Cause, Damage, Decoder, ESCAPE, ESCAPE_XOR, Ended, FLAG, FrameWriter};
+use crate::record::packed::{FrameRepetition, MAX_HEADER, PAGES, Packed, Step, Steps, WINDOW, step};
 use crate::record::{Statement, TaskMark, ids};
 
 use super::super::header::Header;
@@ -51,14 +51,17 @@ pub(super) struct PackedReader<'a> {
 #[derive(Clone, Debug)]
 struct Run {
     data: [u8; DATA],
+    /// Length of the data up to what no recorder writes, and of all data.
     len: usize,
+    end: usize,
     at: usize,
     steps: Steps,
     /// The time stamp of the next statement.
     stamp: Option<u32>,
     time: u32,
-    /// Position of the frame.
+    /// Position of the frame, and of an open frame's data.
     start: u64,
+    open_data: u64,
     has_items: bool,
 }
 
@@ -150,8 +153,10 @@ impl<'a> PackedReader<'a> {
                 continue;
             }
             match found {
-                PackedItem::Item(Item::Statement(..) | Item::Task(..) | Item::Value(..))
-                    if self.start == self.shown.position && self.shown.statements > 0 =>
+                PackedItem::Item(ref item)
+                    if self.start == self.shown.position
+                        && self.shown.statements > 0
+                        && self.is_counted(item) =>
                 {
                     self.shown.statements -= 1;
                 }
@@ -166,6 +171,15 @@ impl<'a> PackedReader<'a> {
                 PackedItem::Item(item) => return Some(item),
                 PackedItem::Frame(end) => return Some(Item::Frame(self.decoder.frame(end))),
             }
+        }
+    }
+
+    /// Whether this item of an open frame counts as one of its statements. Damage in it is shown once, too.
+    fn is_counted(&self, item: &Item<'_>) -> bool {
+        match item {
+            Item::Statement(..) | Item::Task(..) | Item::Value(..) => true,
+            Item::Damaged(_) => self.stage == PackedStage::Done,
+            _ => false,
         }
     }
 
@@ -267,12 +281,16 @@ impl<'a> PackedReader<'a> {
                 None => break,
             }
         }
+        if run.len < run.end {
+            self.open_statements += 1;
+            return Some(Item::Damaged(run.skip_damage(self.whole_frames)));
+        }
         if core::mem::take(&mut run.has_items) {
             self.starts.rotate_left(1);
             self.starts[PAGES - 1] = run.start;
             self.unbroken = (self.unbroken + 1).min(PAGES);
         }
-        run.len = 0;
+        (run.len, run.end) = (0, 0);
         None
     }
 
@@ -352,22 +370,33 @@ impl<'a> PackedReader<'a> {
             }
         }
         let [seq, id, ref payload @ .., _] = fields[..len] else { return None };
+        let open_data = head + head_len as u64;
         let mut data = [0u8; DATA];
-        for (index, slot) in data.iter_mut().enumerate() {
-            *slot = self.byte(head + (head_len + index) as u64).unwrap_or(0);
+        let mut present = 0;
+        while let Some(slot) = data.get_mut(present)
+            && let Some(byte) = self.byte(open_data + present as u64)
+        {
+            *slot = byte;
+            present += 1;
         }
-        let data = &data[..Steps::written(&data)];
+        let end = Steps::written(&data[..present]);
+        let sound = Steps::sound(&data[..end], 0, 1);
         let mut open = [0u8; MAX_HEADER + DATA];
-        let room = open.get_mut(..payload.len() + 1 + data.len())?;
+        let room = open.get_mut(..payload.len() + 1 + sound)?;
         room[..payload.len()].copy_from_slice(payload);
-        room[payload.len()] = data.len() as u8;
-        room[payload.len() + 1..].copy_from_slice(data);
+        room[payload.len()] = sound as u8;
+        room[payload.len() + 1..].copy_from_slice(&data[..sound]);
         let packed = Packed::parse(room)?;
-        if id.checked_sub(self.header.record_base) != Some(ids::PACKED) {
+        if id.checked_sub(self.header.record_base) != Some(ids::PACKED)
+            || seq != self.header.state.seq().wrapping_add(1)
+            || !packed.page.base.is_multiple_of(WINDOW)
+        {
             return None;
         }
+        let at = if self.whole_frames { sound } else { 0 };
+        let run = Run::of(&packed, head, self.header.time_width > 0);
+        self.run = Run { data, end, at, open_data, ..run };
         if !self.whole_frames {
-            self.run = Run::of(&packed, head, self.header.time_width > 0);
             return Some(Framed::Run(0));
         }
         self.decoder.set_offset(head);
@@ -458,14 +487,38 @@ enum Framed {
 impl Run {
     const fn empty() -> Run {
         let steps = Steps::new(crate::record::packed::Page { file: 0, base: 0 });
-        Run { data: [0; DATA], len: 0, at: 0, steps, stamp: None, time: 0, start: 0, has_items: false }
+        Run {
+            data: [0; DATA],
+            len: 0,
+            end: 0,
+            at: 0,
+            steps,
+            stamp: None,
+            time: 0,
+            start: 0,
+            open_data: 0,
+            has_items: false,
+        }
     }
 
     fn of(packed: &Packed<'_>, start: u64, has_clock: bool) -> Run {
         let mut run = Run { steps: Steps::new(packed.page), time: packed.time, start, ..Run::empty() };
         run.len = packed.data.len().min(DATA);
+        run.end = run.len;
         run.data[..run.len].copy_from_slice(&packed.data[..run.len]);
         run.stamp = (has_clock && packed.time != 0).then_some(packed.time);
         run
+    }
+
+    /// Takes what no recorder writes in an open frame. The page behind it is not certain until a step names one, so the data go
+    /// on there, unless this is their end.
+    fn skip_damage(&mut self, is_end: bool) -> Damage {
+        let from = self.len;
+        let data = &self.data[..self.end];
+        let names_page = |at: &usize| data[*at] == step::PAGE && Steps::sound(data, *at, 0) > *at;
+        self.at = (from + 1..self.end).find(|at| !is_end && names_page(at)).unwrap_or(self.end);
+        self.len = Steps::sound(data, self.at, 0);
+        self.stamp = None;
+        Damage { offset: self.open_data + from as u64, len: (self.at - from) as u64, cause: Cause::Layout }
     }
 }

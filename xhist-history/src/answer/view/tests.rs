@@ -119,6 +119,9 @@ fn shown(ran_lines: &[u16], suspects: &[(u32, usize)], lines: usize) -> Vec<Stri
         }
         RowKind::Earlier(_, statements, _) => format!("{}+{statements}", " ".repeat(row.depth)),
         RowKind::Later(statements, _) => format!("{}{statements}+", " ".repeat(row.depth)),
+        RowKind::Call(function, statements, _) => {
+            format!("{}{}:{statements}", " ".repeat(row.depth), code.short_name(*function))
+        }
         other => format!("{other:?}"),
     };
     rows(&activations, &code, Wanted { lines, suspects: &suspects, test: Some("f") })
@@ -155,6 +158,13 @@ fn what_a_test_called_is_counted_beside_its_statement_but_for_the_newest_call() 
     assert_eq!(shown(&lines, &[(94, 1)], 30).iter().filter(|row| **row == " 94<1").count(), 1);
     let without = shown(&lines, &[], 30);
     assert!(!without.contains(&"20(7)".to_owned()), "no suspects, no outline: {without:?}");
+}
+
+#[test]
+fn a_call_that_is_not_opened_is_below_its_statement() {
+    let of_g = 92..99;
+    let lines: Vec<u16> = [2, 20].into_iter().chain(of_g).chain([22, 23]).collect();
+    assert_eq!(shown(&lines, &[], 5), ["2", "20", " g:7", "22", "23"]);
 }
 
 /// What calls a closure of the test may be code of another crate, which reads like the function that ran last.

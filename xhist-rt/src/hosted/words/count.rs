@@ -85,9 +85,8 @@ impl WordsWriter {
         if stop == end {
             return None;
         }
-        // Words end at the first zero, so the bytes behind it may be cleared in any order.
-        self.memory.put(stop, [0; UNIT]);
-        self.memory.zero(stop, end);
+        // From the last one on: readers take words behind a zero for damage.
+        (stop..end).rev().for_each(|at| self.memory.put(at, [0]));
         Some(self.place(stop))
     }
 }

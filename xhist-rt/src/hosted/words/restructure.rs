@@ -26,18 +26,19 @@ use super::writer::{MayMove, PreviousChunk, WordsWriter};
 /// Bits of a head.
 const HEAD_MASK: u64 = (1 << 24) - 1;
 const VALID: u64 = 1 << 63;
+/// Most units that stay. Words that ran on for long without a check may have more.
+const MOST_KEPT: usize = 0xFFFF;
 
 impl WordsWriter {
-    /// Folds that tail of the open chunk of `units` units. Returns the end of the new chunk's words, or `None` if the
-    /// numbers do not fit the header's words.
+    /// Folds that tail of the open chunk of `units` units, which has whole rounds behind the first one. Returns the end of
+    /// the new chunk's words, or `None` if the chunk has to stay as it is.
     pub(super) fn fold_tail(&mut self, units: usize, tail: Tail, may_move: MayMove<'_>) -> Option<u64> {
         let (kept, period) = (tail.start + tail.period, tail.period);
         let (times, rest) = ((units - kept) / period, (units - kept) % period);
         let repetition = UnitRepetition { period: period as u32, times: times as u64, is_counted: false };
-        let fits = kept <= 0xFFFF && period <= MAX_PERIOD as usize && repetition.times <= MAX_TIMES;
-        // Then the full time has to follow this chunk, where the new chunk would be.
-        let needs_time = self.open_time.saturating_sub(self.stamp) > frame::FAR;
-        if !fits || times == 0 || needs_time {
+        debug_assert!(times > 0 && period <= MAX_PERIOD as usize && repetition.times <= MAX_TIMES);
+        // In the second case the full time has to follow this chunk, where the new chunk would be.
+        if kept > MOST_KEPT || self.open_time.saturating_sub(self.stamp) > frame::FAR {
             return None;
         }
         let position = |unit: usize| self.words + (UNIT * unit) as u64;

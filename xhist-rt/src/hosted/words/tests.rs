@@ -378,6 +378,40 @@ fn until_folded(size: usize, chunks: u64) -> u64 {
     2 * rounds.expect("a fold") / chunk
 }
 
+/// Writes `before` statements and 2,000 rounds of a loop, and checks for room only behind them. Whether the loop is folded.
+fn folds_behind(program: &mut Program, before: u32) -> bool {
+    (0..before).for_each(|at| program.statement(100 + at * 7 % 20_011));
+    (0..10_000).for_each(|at| program.statement(30_000 + at % 5));
+    program.check();
+    program.finish();
+    program.writer.repetition.times > 0
+}
+
+#[test]
+fn a_tail_behind_more_words_than_a_header_can_count_is_not_folded() {
+    for (before, is_folded) in [(0xFFFF - 5, true), (0xFFFF - 4, false)] {
+        let ring = MappedRing::new(1 << 20);
+        let mut program = Program::new(&ring, false, false);
+        assert_eq!(folds_behind(&mut program, before), is_folded, "{before}");
+    }
+}
+
+#[test]
+fn a_tail_is_not_folded_where_the_full_time_has_to_follow_the_chunk() {
+    for (more, is_folded) in [(0, true), (1, false)] {
+        let ring = MappedRing::new(1 << 16);
+        let mut program = Program::new(&ring, true, false);
+        (0..20_000).for_each(|_| {
+            program.check();
+            program.statement(1);
+        });
+        assert!(program.writer.repetition.times > 0);
+        // The clock goes on by one more tick when it is read.
+        program.stamp(program.writer.stamp + super::frame::FAR + more - program.now() - 1);
+        assert_eq!(folds_behind(&mut program, 20), is_folded, "{more}");
+    }
+}
+
 #[test]
 fn after_many_chunks_without_a_loop_the_next_one_is_found_a_few_chunks_later() {
     let of_large = [0, 2, 5].map(|chunks| until_folded(1 << 18, chunks));
