@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
     Case::new("a_terminal_stays_a_terminal", terminal),
     Case::new("tests_that_abort_are_named_with_the_signal", aborted_test),
+    Case::new("a_test_program_without_a_harness_is_named_and_no_test_that_passed", own_harness),
     Case::new("documentation_tests_that_fail_are_named", documentation),
     Case::new("only_regular_files_are_read", no_regular_file),
     Case::new("memory_does_not_depend_on_the_size_of_a_file", || memory("sparse", "256k")),
@@ -313,6 +314,36 @@ fn aborted_test() {
     done.check(message_of(&done).contains(&abort), &abort);
     let json = read(&run_of(many(), &done).join("run.json"));
     assert!(json.contains("\"SIGABRT\"") && json.contains("\"exit\": 101"), "{json}");
+}
+
+/// Cargo names the programs that failed. A test that panics as it should is in none of them.
+fn own_harness() {
+    let tree = Tree::program("harness", "pub fn main() {}\n");
+    tree.write("tests/a_passes.rs", "#[test]\n#[should_panic]\nfn it_panics() {\n    panic!();\n}\n");
+    tree.write("tests/z_passes.rs", "#[test]\n#[should_panic]\nfn it_panics() {\n    panic!();\n}\n");
+    let own = "fn main() {\n    let code = 3;\n    std::process::exit(code);\n}\n";
+    tree.write("tests/own-main.rs", own);
+    let manifest = read(&tree.join("Cargo.toml"));
+    tree.write("Cargo.toml", &format!("{manifest}\n[[test]]\nname = \"own-main\"\nharness = false\n"));
+    let parts = |options: &str| {
+        let done =
+            cargo(tree.path()).args(&format!("xhist test --no-fail-fast {options}")).done().expect(101);
+        done.stderr.split("\nxhist: ").skip(1).map(str::to_owned).collect::<Vec<_>>()
+    };
+    for options in ["", "--quiet", "--verbose"] {
+        let parts = parts(options);
+        let [own] = &parts[..] else { panic!("{options}: {parts:?}") };
+        assert!(own.contains("own_main-") && own.contains(" ended with exit code 3\n"), "{own}");
+        assert_eq!(last_place(own), "tests/own-main.rs:3", "{own}");
+    }
+    tree.replace("tests/own-main.rs", "std::process::exit(code)", "panic!(\"{code}\")");
+    tree.replace("tests/z_passes.rs", "#[should_panic]", "");
+    let parts = parts("");
+    let [test, own] = &parts[..] else { panic!("{parts:?}") };
+    assert!(test.contains("test it_panics failed\n") && test.contains("tests/z_passes.rs:4"), "{test}");
+    assert!(own.contains("own_main-") && own.contains(" had a panic\n"), "{own}");
+    let (listing, _) = own.split_once("whole history: ").expect("the suspects of the test follow");
+    assert_eq!(last_place(listing), "tests/own-main.rs:3", "{own}");
 }
 
 fn documentation() {

@@ -25,6 +25,27 @@ pub(crate) struct Results {
     pub(crate) panicked: BTreeMap<String, Vec<u32>>,
     /// Programs that a signal ended, by file name, and the signal's name.
     pub(crate) killed: Vec<(String, String)>,
+    /// Test programs that failed, as cargo prints it.
+    pub(crate) programs: Vec<FailedProgram>,
+}
+
+/// A test program that failed.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct FailedProgram {
+    /// Its file name; with `cargo -q` only the name of its target.
+    pub(crate) name: String,
+    /// Its exit code, which cargo prints unless it is that of a failed test.
+    pub(crate) code: Option<i32>,
+}
+
+impl FailedProgram {
+    /// Whether this is the file name of the program. Cargo appends a hash to it.
+    pub(crate) fn is(&self, program: &str) -> bool {
+        program == self.name
+            || program
+                .rsplit_once('-')
+                .is_some_and(|(name, hash)| is_hash(hash) && name == self.name.replace('-', "_"))
+    }
 }
 
 impl Results {
@@ -55,6 +76,8 @@ pub(crate) struct Parser {
     line: Vec<u8>,
     /// The current line is too long.
     is_cut: bool,
+    /// The program that cargo started last.
+    running: Option<String>,
     /// Failed tests of the current harness: their indices among the results.
     seen: BTreeMap<String, usize>,
     /// The test whose output follows, and the threads that panicked in each.
@@ -88,7 +111,7 @@ impl Parser {
         if let Some(count) = line.strip_prefix("running ") {
             let count = count.strip_suffix(" tests").or(count.strip_suffix(" test"));
             if count.is_some_and(|count| count.parse::<usize>().is_ok()) {
-                *self = Parser::default();
+                self.begin();
             }
         } else if let Some(name) =
             line.strip_prefix("---- ").and_then(|rest| rest.strip_suffix(" stdout ----"))
@@ -112,7 +135,7 @@ impl Parser {
             for (name, at) in std::mem::take(&mut self.seen) {
                 results.failed[at].thread = self.panicked.get(&name).copied();
             }
-            *self = Parser::default();
+            self.begin();
         } else if let Some(rest) =
             line.strip_prefix("test ").and_then(|rest| rest.strip_suffix(" ... FAILED"))
         {
@@ -123,6 +146,14 @@ impl Parser {
             self.json(line, results);
         } else if let Some(killed) = killed(line) {
             results.killed.push(killed);
+        } else if let Some(program) = running(line) {
+            self.running = program;
+        } else if let Some(target) = line.strip_prefix("error: test failed, to rerun pass `") {
+            let name = self.running.take().or_else(|| target_name(target));
+            results.programs.extend(name.map(|name| FailedProgram { name, code: None }));
+        } else if let Some((name, code)) = exited(line) {
+            let program = results.programs.iter_mut().rfind(|program| program.is(name));
+            program.into_iter().for_each(|program| program.code = Some(code));
         } else if let Some(listed) = &mut self.listed {
             match line.strip_prefix("    ") {
                 Some(name) if listed.len() < MOST => listed.push(name.to_owned()),
@@ -131,6 +162,11 @@ impl Parser {
                 _ => self.listed = None,
             }
         }
+    }
+
+    /// A harness begins or ends.
+    fn begin(&mut self) {
+        *self = Parser { running: self.running.take(), ..Parser::default() };
     }
 
     fn json(&mut self, line: &str, results: &mut Results) {
@@ -142,7 +178,7 @@ impl Parser {
             (Some("test"), Some("failed")) => self.add_failed(name, results),
             (Some("test"), Some("ok")) => results.add_other(name, TestOutcome::Passed),
             (Some("test"), Some("ignored")) => results.add_other(name, TestOutcome::Ignored),
-            (Some("suite"), Some("started")) => *self = Parser::default(),
+            (Some("suite"), Some("started")) => self.begin(),
             _ => {}
         }
     }
@@ -189,6 +225,39 @@ fn killed(line: &str) -> Option<(String, String)> {
     Some((program_name(command).to_owned(), signal.to_owned()))
 }
 
+/// ``process didn't exit successfully: `/path/name args` (exit status: 1)``; on Windows `(exit code: 1)`.
+fn exited(line: &str) -> Option<(&str, i32)> {
+    let rest = line.trim_start().strip_prefix("process didn't exit successfully: `")?;
+    let (command, status) = rest.rsplit_once("` (exit status: ").or(rest.rsplit_once("` (exit code: "))?;
+    Some((program_name(command), status.strip_suffix(')')?.parse().ok()?))
+}
+
+/// The program of `Running tests/a.rs (target/debug/deps/a-0f1e)`, and with `-v` of ``Running `/path/a-0f1e args` ``.
+/// Documentation tests have none that is known by its name.
+fn running(line: &str) -> Option<Option<String>> {
+    let line = line.trim_start();
+    if line.starts_with("Doc-tests ") {
+        return Some(None);
+    }
+    let rest = line.strip_prefix("Running ")?;
+    let quoted = rest.strip_prefix('`').and_then(|rest| rest.strip_suffix('`'));
+    let named = || rest.strip_suffix(')').and_then(|rest| rest.rsplit_once(" (")).map(|(_, path)| path);
+    Some(Some(program_name(quoted.or_else(named)?).to_owned()))
+}
+
+/// The name in ``-p app --test name` ``. That of a library is the package's in most cases.
+fn target_name(words: &str) -> Option<String> {
+    let words: Vec<&str> = words.trim_end_matches('`').split(' ').collect();
+    let behind = |word: &str| words.iter().position(|it| *it == word).and_then(|at| words.get(at + 1));
+    let of_target = ["--test", "--bin", "--example", "--bench"].into_iter().find_map(behind);
+    let of_library = || words.contains(&"--lib").then(|| behind("-p")).flatten();
+    of_target.or_else(of_library).map(|name| (*name).to_owned())
+}
+
+fn is_hash(text: &str) -> bool {
+    text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
+}
+
 /// The file name of the program in a command. Its path may contain blanks, and its arguments slashes, so the hash decides
 /// that cargo appends to the names of test programs.
 fn program_name(command: &str) -> &str {
@@ -196,7 +265,6 @@ fn program_name(command: &str) -> &str {
         let word = str::split(text, ' ').next().unwrap_or(text);
         word.strip_suffix(".exe").unwrap_or(word)
     };
-    let is_hash = |text: &str| text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let has_hash = |name: &&str| name.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash));
     let mut names = command.rsplit(['/', '\\']).map(first_word);
     names.find(has_hash).unwrap_or_else(|| {
@@ -320,6 +388,23 @@ mod tests {
         let killed =
             [("a_b-0123456789abcdef", "STATUS_ACCESS_VIOLATION"), ("a", "STATUS_STACK_BUFFER_OVERRUN")];
         assert_eq!(results.killed, killed.map(|(name, how)| (name.to_owned(), how.to_owned())));
+    }
+
+    #[test]
+    fn cargo_names_the_programs_that_failed() {
+        let hash = "0123456789abcdef";
+        let results = read(&format!(
+            "     Running unittests src/lib.rs (target/x y/debug/deps/app-{hash})\n\nrunning 1 test\n\ntest result: ok. x\n\
+             \x1b[1m     Running\x1b[0m tests/own.rs (target/x (1)/deps/my_own-{hash})\n\x1b[31merror\x1b[0m: test failed, to rerun pass `-p app --test my-own`\n\
+             Caused by:\n  process didn't exit successfully: `/t/my_own-{hash} --x` (exit status: 3)\n\
+             Doc-tests app\nerror: doctest failed, to rerun pass `-p app --doc`\n\
+             error: test failed, to rerun pass `-p app --test at-last`\nerror: test failed, to rerun pass `-p app --lib`\n"
+        ));
+        let programs: Vec<_> = results.programs.iter().map(|it| (it.name.as_str(), it.code)).collect();
+        let own = format!("my_own-{hash}");
+        assert_eq!(programs, [(own.as_str(), Some(3)), ("at-last", None), ("app", None)]);
+        assert!(results.programs[1].is(&format!("at_last-{hash}")) && results.programs[0].is(&own));
+        assert!(!results.programs[1].is("at_last-0") && !results.programs[1].is("at-last-1"));
     }
 
     #[test]

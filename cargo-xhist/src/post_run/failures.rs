@@ -55,6 +55,10 @@ impl<'a> Failures<'a> {
             (RunKind::Tests, Some(results)) if !results.failed.is_empty() || !results.killed.is_empty() => {
                 find.tests(results)
             }
+            // Tests that passed may have panicked as they should.
+            (RunKind::Tests, Some(results)) if !results.programs.is_empty() => {
+                Failures { crashes: find.failed_programs(results, &[]), ..Failures::default() }
+            }
             _ => find.crashes(),
         }
     }
@@ -227,7 +231,36 @@ impl<'a> Find<'a, '_> {
         });
         let (documentation, unclear) = self.documentation(&results.failed, &mut tests);
         crashed.extend(documentation);
-        Failures { tests, crashes: self.described(crashed), unclear }
+        let known = tests.iter().filter_map(|test| Some(test.place?.0)).chain(crashed.iter().copied());
+        let known: Vec<&Process> = known.collect();
+        let mut crashes = self.described(crashed);
+        crashes.extend(self.failed_programs(results, &known));
+        Failures { tests, crashes, unclear }
+    }
+
+    /// Test programs that failed and whose harness prints no results that are read, the newest first. Those of known
+    /// processes are left out.
+    fn failed_programs(&self, results: &Results, known: &[&Process]) -> Vec<Crash<'a>> {
+        let mut crashes = Vec::new();
+        for program in results.programs.iter().rev() {
+            let is_its = |process: &&Process| program.is(process.program());
+            if known.iter().any(is_its) {
+                continue;
+            }
+            let mut its = self.processes.iter().filter(is_its);
+            // The harness of libtest has a code of its own, and does not panic. It is not known which of its tests failed.
+            let has_own = |process: &&Process| program.code.is_some() || process.has_panicked_in_main();
+            let found =
+                its.clone().rfind(has_own).or_else(|| its.next_back().filter(|_| results.failed.is_empty()));
+            let Some(process) = found else { continue };
+            let how = match (process.has_panicked_in_main(), program.code) {
+                (false, Some(code)) => format!("ended with exit code {code}"),
+                (false, None) => "failed".to_owned(),
+                (true, _) => self.end_of(process),
+            };
+            crashes.push(Crash { process, how });
+        }
+        crashes
     }
 
     fn described(&self, processes: Vec<&'a Process>) -> Vec<Crash<'a>> {

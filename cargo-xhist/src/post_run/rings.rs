@@ -89,6 +89,12 @@ impl Process {
         program_of(&self.path)
     }
 
+    /// Whether a panic ended the main thread.
+    pub(super) fn has_panicked_in_main(&self) -> bool {
+        let is_main = |ring: &&Ring| ring.header.thread_name() == Some("main");
+        self.rings.iter().filter(is_main).any(|ring| ring.header.status == Status::Panicked)
+    }
+
     /// Whether one of these statements is in the newest part of a ring.
     pub(super) fn has_any(&self, ring: &Ring, statements: &[Statement]) -> bool {
         let Ok((header, image)) = ring.window(&self.file) else { return false };

@@ -74,9 +74,13 @@ fn diagnostic(line: &[u8]) -> Option<Value> {
     message["level"].is_string().then_some(message)
 }
 
-/// Whether a line of the compiler shows a line of source text with inserted calls.
+/// Directories with shadows as JSON has them. The compiler names a file that is missing by its whole path.
+const SHADOWS: [&str; 4] = ["xhist/shadow", "xhist/deps/", r"xhist\\shadow", r"xhist\\deps\\"];
+
+/// Whether a line of the compiler shows a line of source text with inserted calls, or the path of a shadow.
 fn shows_calls(line: &[u8]) -> bool {
-    [CRATE, PRINTED].iter().any(|name| line.windows(name.len()).any(|part| part == name.as_bytes()))
+    let mut marks = [CRATE, PRINTED].into_iter().chain(SHADOWS);
+    marks.any(|name| line.windows(name.len()).any(|part| part == name.as_bytes()))
 }
 
 /// A compiler that checks the user's own sources.
@@ -114,6 +118,10 @@ mod tests {
         assert!(shows_calls(with_call) && diagnostic(with_call).is_some());
         let first_line = br#"{"level":"error","spans":[{"text":[{"text":"extern crate xhist_rt as __xhist_out;fn f()"}]}]}"#;
         assert!(shows_calls(first_line));
+        assert!(shows_calls(
+            br#"{"level":"help","message":"create file \"/p/target/xhist/shadow/p/a.rs\""}"#
+        ));
+        assert!(shows_calls(br#"{"level":"help","message":"create file \"C:\\p\\xhist\\shadow\\a.rs\""}"#));
         assert!(!shows_calls(br#"{"level":"warning","message":"unused"}"#));
         assert!(diagnostic(b"{\"artifact\":\"/a\",\"emit\":\"link\"}").is_none());
         assert!(diagnostic(b"text").is_none());

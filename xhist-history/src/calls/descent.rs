@@ -46,9 +46,20 @@ impl CallStack {
         let depth = (index as u64).saturating_add(self.folded_below(index));
         match usize::try_from(depth.saturating_sub(first.depth())) {
             _ if gap.is_some() || depth < first.depth() => self.ascend(times),
-            Ok(deeper) if deeper > 0 => self.descend(outermost..outermost.saturating_add(deeper), times),
+            Ok(deeper) if deeper > 0 && self.round_enters(outermost, deeper) => {
+                self.descend(outermost..outermost.saturating_add(deeper), times);
+            }
             _ => {}
         }
+    }
+
+    /// Whether the round enters the bodies of this number of activations. One that leaves calls open enters their bodies.
+    fn round_enters(&self, outermost: usize, activations: usize) -> bool {
+        let mut slots = self.slots.iter().skip(outermost).take(activations);
+        slots.all(|slot| {
+            let entry = self.structure.body(slot.activation.body).entry;
+            entry.is_none_or(|entry| self.moves.again.contains(&entry))
+        })
     }
 
     /// Each round began with calls that it did not leave: those of these activations.

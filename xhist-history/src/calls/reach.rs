@@ -7,19 +7,30 @@ impl Structure {
     /// needed to get there.
     pub fn reaches(&self, from: StatementId, to: StatementId) -> bool {
         let (one, other) = (self.info(from), self.info(to));
-        if one.body != other.body || matches!(one.jump, Some(Jump::Return | Jump::Panic)) {
+        if one.body != other.body {
             return false;
         }
+        let mut left_by = None;
+        for jump in self.jumps_around(from, to) {
+            match self.info(jump).jump {
+                Some(Jump::Return | Jump::Panic) => return false,
+                // The innermost loop is left first.
+                _ => left_by = left_by.or(Some(jump)),
+            }
+        }
         let innermost = one.in_loop;
-        // A `break` leaves the innermost loop; a `continue` skips the rest of its body.
-        let (mut around, left) = match one.jump {
-            Some(Jump::Break) if innermost != NONE => {
-                (self.loops[innermost as usize].parent, Some(&self.loops[innermost as usize].statements))
+        // A `break` leaves the innermost loop around it; a `continue` skips the rest of its body.
+        let (mut around, left) = match left_by.map(|jump| self.info(jump)) {
+            Some(jump) if jump.in_loop == NONE => (innermost, None),
+            Some(jump) => {
+                let left = &self.loops[jump.in_loop as usize];
+                match jump.jump {
+                    Some(Jump::Break) => (left.parent, Some(&left.statements)),
+                    Some(Jump::Continue) => (jump.in_loop, Some(&left.statements)),
+                    _ => (innermost, None),
+                }
             }
-            Some(Jump::Continue) if innermost != NONE => {
-                (innermost, Some(&self.loops[innermost as usize].statements))
-            }
-            _ => (innermost, None),
+            None => (innermost, None),
         };
         while around != NONE {
             let a_loop = &self.loops[around as usize];
@@ -40,6 +51,18 @@ impl Structure {
             branch = known.parent;
         }
         true
+    }
+
+    /// The jumps that an activation makes on its way from a statement to another of its body: it is such a jump or part of its
+    /// value, as in `return match x { .. }`, and the other one is not in that value. The innermost is first.
+    fn jumps_around(
+        &self,
+        from: StatementId,
+        to: StatementId,
+    ) -> impl Iterator<Item = StatementId> + use<'_> {
+        std::iter::successors(Some(from), |inner| self.around(*inner))
+            .take_while(move |jump| to == *jump || !self.is_within(to, *jump))
+            .filter(|jump| self.info(*jump).jump.is_some())
     }
 
     /// Whether each activation runs the statement first, and once.
@@ -93,6 +116,38 @@ impl Structure {
 
     /// The first statement that can follow in the same activation.
     fn follower(&self, id: u32) -> Option<u32> {
+        if let Some(inside) = self.first_inside(id) {
+            return Some(inside);
+        }
+        let mut next = self.follower_by(id);
+        // The value of a jump is complete.
+        let mut jump = self.around(StatementId(id));
+        while let Some(around) = jump {
+            if next.is_some_and(|next| self.is_within(StatementId(next), around)) {
+                break;
+            }
+            if self.info(around).jump.is_some() {
+                next = self.follower_by(around.0);
+            }
+            jump = self.around(around);
+        }
+        next
+    }
+
+    /// The first statement in the value of a jump.
+    fn first_inside(&self, id: u32) -> Option<u32> {
+        let info = self.info(StatementId(id));
+        let last = self.bodies[info.body.0 as usize].last?;
+        info.jump?;
+        let mut next = id + 1;
+        while next <= last.0 && self.statements[next as usize].body != info.body {
+            next = self.after_body(next, info.body.0).max(next + 1);
+        }
+        (next <= last.0 && self.is_within(StatementId(next), StatementId(id))).then_some(next)
+    }
+
+    /// The first statement that can follow behind a statement and what is inside it, if it is a jump.
+    fn follower_by(&self, id: u32) -> Option<u32> {
         let info = self.info(StatementId(id));
         let last = self.bodies[info.body.0 as usize].last?;
         if matches!(info.jump, Some(Jump::Return | Jump::Panic)) {
@@ -175,7 +230,8 @@ impl Structure {
             if next != NONE && self.statements[next as usize].in_branch == info.in_branch {
                 return false;
             }
-            if info.parent == NONE {
+            // The value of a jump is complete.
+            if info.parent == NONE || self.statements[info.parent as usize].jump.is_some() {
                 return true;
             }
             at = info.parent;

@@ -559,6 +559,44 @@ fn V::fmt of Display
 }
 
 #[test]
+fn the_value_of_a_jump_is_part_of_its_activation() {
+    let outline = "\
+fn main
+  s f
+  s
+fn f
+  loop
+    s jump break
+      s
+      s g
+    s
+  s
+    s jump return
+      branch
+        s
+      branch
+        s g
+  s
+fn g
+  s jump return
+    s
+";
+    assert_eq!(tree(outline, "2 5 6 7 8 18 19 10 11 15 18 19 3"), "main(f(g g))");
+    let structure = Structure::of(&map(outline));
+    let id = |line: u16| structure.statement(qs_core::record::Statement { file: 1, line }, None);
+    // Behind the value the jump is made.
+    for (from, to) in [(7, 9), (8, 9), (13, 16), (15, 16), (13, 15), (11, 16), (6, 9)] {
+        assert!(!structure.reaches(id(from), id(to)), "{from} {to}");
+    }
+    for (from, to) in [(6, 7), (7, 8), (8, 10), (11, 13), (11, 15), (10, 16)] {
+        assert!(structure.reaches(id(from), id(to)), "{from} {to}");
+    }
+    let ends = [13, 15, 16, 19].map(id);
+    assert!(ends.iter().all(|end| structure.is_terminal(*end) && structure.may_end(*end)));
+    assert!([6, 7, 8, 10, 11, 18].iter().all(|line| !structure.is_terminal(id(*line))));
+}
+
+#[test]
 fn an_early_return_is_seen_by_the_next_statement() {
     let outline = "\
 fn main
@@ -690,7 +728,7 @@ fn print(functions: &[Vec<Random>]) -> (String, Vec<Vec<Lines>>) {
             random.calls.iter().filter_map(|call| callee(from, *call, last)).map(|call| format!("f{call}"));
         let calls: Vec<String> = names.collect();
         let word = if random.is_loop && !random.inside.is_empty() { "loop" } else { "s" };
-        let jump = if random.returns && random.inside.is_empty() { " jump return" } else { "" };
+        let jump = if random.returns { " jump return" } else { "" };
         writeln!(text, "{:depth$}{word} {}{jump}", "", calls.join(" ")).unwrap();
         let line = text.lines().count() as u16;
         let inside =
@@ -765,7 +803,7 @@ impl Run<'_> {
                     return true;
                 }
             }
-            if random.returns && random.inside.is_empty() {
+            if random.returns {
                 return true;
             }
         }
@@ -778,8 +816,9 @@ fn random_statement() -> impl proptest::strategy::Strategy<Value = Random> {
     let leaf = (prop::collection::vec(0..9usize, 0..3), prop::bool::weighted(0.1))
         .prop_map(|(calls, returns)| Random { calls, inside: Vec::new(), is_loop: false, returns });
     leaf.prop_recursive(2, 6, 3, |inner| {
-        (prop::collection::vec(0..9usize, 0..2), prop::collection::vec(inner, 1..3), any::<bool>())
-            .prop_map(|(calls, inside, is_loop)| Random { calls, inside, is_loop, returns: false })
+        let kind = prop_oneof![4 => Just((false, false)), 4 => Just((true, false)), 1 => Just((false, true))];
+        (prop::collection::vec(0..9usize, 0..2), prop::collection::vec(inner, 1..3), kind)
+            .prop_map(|(calls, inside, (is_loop, returns))| Random { calls, inside, is_loop, returns })
     })
 }
 
@@ -1139,6 +1178,26 @@ fn depth(outline: &str, stream: &str) -> (String, u64) {
     let mut stack = CallStack::new(&Arc::new(Structure::of(&names)));
     run(&mut stack, stream);
     (tree(outline, stream), stack.depth() as u64 + stack.folded_below(stack.depth()))
+}
+
+#[test]
+fn rounds_that_enter_no_open_call_are_no_recursion() {
+    // `g` is called by `main` in the first round, and by `f` in those that follow.
+    let outline = "\
+fn main
+  loop
+    s f g
+fn f
+  s g
+  s
+fn g
+  s";
+    let structure = Arc::new(Structure::of(&map(outline)));
+    let mut stack = CallStack::new(&structure);
+    run(&mut stack, "2 3 8 3 5 3x5");
+    assert_eq!((stack.depth(), stack.folded_below(9)), (2, 0));
+    run(&mut stack, "8 6 3");
+    assert_eq!(stack.depth(), 1);
 }
 
 #[test]

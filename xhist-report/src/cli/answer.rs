@@ -343,6 +343,18 @@ impl Listing {
             let started = self.started.get_mut(index).map(std::mem::take).unwrap_or_default();
             self.started(&test.name, &started, if index < LISTED_TESTS { lines } else { 0 }, notes)?;
         }
+        let mut whole: Vec<&Path> = Vec::new();
+        for file in tests.iter().filter(|test| test.ring.is_some()).filter_map(|test| test.file.as_deref()) {
+            if !whole.contains(&file) {
+                whole.push(file);
+            }
+        }
+        // Not right below a test with another history, or with none.
+        let has_other = |test: &&TestRecord| test.file.as_deref() != whole.first().copied();
+        if !whole.is_empty() && tests.last().is_some_and(has_other) {
+            self.line("");
+        }
+        whole.into_iter().for_each(|file| drop(self.whole(file)));
         // The most relevant last.
         let shown = record.crashes.iter().take(LISTED_CRASHES).rev();
         for crash in shown {
@@ -354,13 +366,6 @@ impl Listing {
             let names: Vec<String> = names.map(|crash| shown_path(&crash.file)).collect();
             self.line(&format!("\nxhist: the history of {more} more: {}", names.join(" ")));
         }
-        let mut whole: Vec<&Path> = Vec::new();
-        for file in tests.iter().filter(|test| test.ring.is_some()).filter_map(|test| test.file.as_deref()) {
-            if !whole.contains(&file) {
-                whole.push(file);
-            }
-        }
-        whole.into_iter().for_each(|file| drop(self.whole(file)));
         if tests.is_empty() && record.crashes.is_empty() {
             match record.failed_rings.first() {
                 Some(ring) => self.file(&ring.clone(), notes)?,
