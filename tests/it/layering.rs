@@ -97,7 +97,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/ring", &["model"]),
     ("xhist-history/src/events", &["context", "defmt", "model", "notes", "options", "ring", "source"]),
     ("xhist-history/src/values/types", &[]),
-    ("xhist-history/src/values", &["defmt", "model", "notes", "options", "runs", "source", "typed"]),
+    ("xhist-history/src/values", &["defmt", "model", "notes", "options", "pack", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),
     ("xhist-history/src/origin", &["recording", "tokens"]),
     ("xhist-report/src/query/origin", &[]),

@@ -1,11 +1,14 @@
 //! Is what a program prints in its history, at the statements that print it, and is its output what it was?
 
 use serde_json::Value;
-use xhist_tests::{Case, Tree, cargo, line_of, manifest, report};
+use xhist_tests::{Case, Run, Tree, cargo, line_of, manifest, report, rings_in};
 
 pub const CASES: &[Case] = &[
     Case::new("printed_texts_are_at_their_statements_and_the_output_is_the_same", printed),
     Case::new("a_test_that_prints_is_captured_as_before", captured),
+    Case::new("what_is_written_past_the_macros_is_recorded_once", written),
+    Case::new("lines_of_the_test_harness_are_not_recorded", harness),
+    Case::new("libraries_and_programs_with_a_write_of_their_own_link", linked),
 ];
 
 const PROGRAM: &str = r#"#![deny(warnings)]
@@ -106,7 +109,9 @@ fn printed() {
     let outputs = lines.filter(|entry| entry["kind"] == "output");
     let text = |entry: &Value, key: &str| entry[key].as_str().expect("a text").to_owned();
     let mut texts: Vec<(u64, String, String)> = outputs
-        .map(|entry| (entry["line"].as_u64().expect("a line"), text(&entry, "stream"), text(&entry, "text")))
+        .map(|entry| {
+            (entry["line"].as_u64().unwrap_or_default(), text(&entry, "stream"), text(&entry, "text"))
+        })
         .collect();
     let long = texts.iter().position(|(_, _, text)| text.starts_with("éé")).expect("the long text");
     let (_, _, cut) = &mut texts[long];
@@ -124,15 +129,20 @@ fn printed() {
         ("twice", "stderr", "[src/main.rs:41:9] width * 2 = 12"),
         ("both", "stderr", "[src/main.rs:43:9] 1 = 1"),
         ("both", "stderr", "[src/main.rs:43:9] String::from(\"x\") = \"x\""),
+        ("", "stdout", "by path"),
         ("long", "stdout", "long"),
         ("red", "stdout", "{} \\u{1b}[31mred"),
         ("early", "stdout", "early bird"),
+        ("", "stdout", "own: mine 2"),
         ("before", "stdout", "before "),
         ("caught", "stdout", "caught"),
         ("again", "stdout", "again"),
         ("again", "stdout", "again"),
         ("again", "stdout", "again"),
     ];
+    // Where the system shows no writes, what is printed past the macros is not there.
+    let is_past = |text: &str| ["by path", "own: mine 2"].contains(&text);
+    let expected: Vec<_> = expected.into_iter().filter(|(.., text)| is_hooked() || !is_past(text)).collect();
     assert_eq!(texts.len(), expected.len(), "{texts:#?}");
     for ((at, stream, text), (mark, on, shown)) in texts.iter().zip(expected) {
         assert_eq!((stream.as_str(), text.as_str()), (on, shown));
@@ -179,4 +189,265 @@ fn captured() {
     let found = report(tree.path()).args("find").arg("\"captured").succeed().stdout;
     let line = line_of(&tree.join("src/main.rs"), "// captured");
     assert!(found.contains(&format!("src/main.rs:{line}")), "{found}");
+}
+
+/// Each output with its stream.
+fn outputs(json: &str) -> Vec<String> {
+    let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let shown = |entry: Value| {
+        let text = |key: &str| entry[key].as_str().map(str::to_owned);
+        Some(format!("{} {}", text("stream")?, text("text")?))
+    };
+    lines.filter(|entry| entry["kind"] == "output").filter_map(shown).collect()
+}
+
+const WRITES: &str = r#"#![forbid(unused_imports)]
+#![deny(warnings)]
+use std::io::{self, BufWriter, IoSlice, Write};
+use std::panic::catch_unwind;
+
+extern "C" {
+    fn write(fd: i32, bytes: *const u8, len: usize) -> isize;
+    fn signal(number: i32, handler: extern "C" fn(i32)) -> usize;
+    fn raise(number: i32) -> i32;
+    fn fork() -> i32;
+    fn waitpid(pid: i32, status: *mut i32, options: i32) -> i32;
+    fn _exit(code: i32) -> !;
+}
+
+fn direct(fd: i32, text: &[u8]) -> isize {
+    unsafe { write(fd, text.as_ptr(), text.len()) }
+}
+
+extern "C" fn handler(_: i32) {
+    direct(2, b"in a handler\n");
+}
+
+fn main() {
+    writeln!(io::stdout(), "writeln {}", 1).unwrap(); // writeln
+    std::println!("by path {}", 2); // path
+    direct(1, b"direct\n"); // direct
+    {
+        let mut buffer = BufWriter::new(io::stdout());
+        for line in 0..100 {
+            writeln!(buffer, "line {line}").unwrap();
+        }
+        buffer.flush().unwrap(); // flush
+    }
+    print!("working");
+    io::stdout().flush().unwrap();
+    println!(" done");
+    print!("macro");
+    writeln!(io::stdout(), " and more").unwrap();
+    write!(io::stdout(), "more").unwrap();
+    println!(" and macro");
+    print!("one\ntwo");
+    println!(" three");
+    println!("{}", "long ".repeat(1000));
+    eprintln!("stderr {}", std::env::args().count());
+    io::stderr().write_all(b"to stderr\n").unwrap();
+    io::stdout().write_vectored(&[IoSlice::new(b"in "), IoSlice::new(b"pieces\n")]).unwrap();
+    direct(1, b"\xff\x01\n");
+    unsafe { signal(10, handler) };
+    unsafe { raise(10) };
+    // Errors are those of the C library.
+    assert_eq!(unsafe { write(1, std::ptr::without_provenance(8), 7) }, NOWHERE);
+    assert_eq!(direct(77, b"closed\n"), -1);
+    assert_eq!(io::Error::last_os_error().raw_os_error(), Some(9));
+    let child = unsafe { fork() };
+    if child == 0 {
+        direct(1, b"in a child\n");
+        unsafe { _exit(0) };
+    }
+    let mut status = 1;
+    unsafe { waitpid(child, &mut status, 0) };
+    assert_eq!(status, 0);
+    catch_unwind(|| panic!("caught")).unwrap_err();
+    std::thread::spawn(|| writeln!(io::stdout(), "in a thread").unwrap()).join().unwrap();
+    print!("the end");
+    std::process::exit(3);
+}
+"#;
+
+/// Where the system shows no writes, nothing of this is recorded.
+fn is_hooked() -> bool {
+    cfg!(all(target_os = "linux", target_env = "gnu"))
+}
+
+fn written() {
+    let tree = Tree::empty("output-written");
+    tree.write("Cargo.toml", &manifest("writes"));
+    tree.write("src/main.rs", &WRITES.replace("NOWHERE", "-1"));
+    let plain = cargo(tree.path()).args("run -q").done().expect(3);
+    let done = cargo(tree.path()).args("xhist run -q").done().expect(3);
+    assert_eq!(done.stdout, plain.stdout);
+    let found = outputs(&report(tree.path()).args("history --format json").succeed().stdout);
+    if !is_hooked() {
+        return;
+    }
+    let mut expected = vec!["stdout writeln 1", "stdout by path 2", "stdout direct"];
+    expected.extend(["BUFFER", "stdout working", "stdout  done", "stdout macro", "stdout  and more"]);
+    // The text of the macro is recorded twice, because it was written with another.
+    expected.extend(["stdout more and macro", "stdout  and macro"]);
+    expected.extend(["stdout one\\ntwo", "stdout  three", "LONG", "stderr stderr 1", "stderr to stderr"]);
+    expected.extend(["stdout in pieces", "stdout \u{fffd}\\u{1}", "stderr in a handler", "stdout the end"]);
+    let shown = |text: &String| match text {
+        text if text.starts_with("stdout line 0\\nline 1\\n") && text.ends_with(" bytes more") => {
+            "BUFFER".into()
+        }
+        text if text.starts_with("stdout long long") && text.ends_with("...") => "LONG".into(),
+        text => text.clone(),
+    };
+    let of_main: Vec<String> =
+        found.iter().map(shown).filter(|text| !text.ends_with("in a thread")).collect();
+    assert_eq!(of_main, expected);
+    assert_eq!(found.len(), expected.len() + 1, "that of a thread: {found:#?}");
+    // Each is at the statement that wrote it.
+    for (text, mark) in
+        [("writeln", "writeln"), ("by path", "path"), ("direct", "direct"), ("line 0", "flush")]
+    {
+        let hit = report(tree.path()).args("find").arg(&format!("\"{text}")).succeed();
+        let line = line_of(&tree.join("src/main.rs"), &format!("// {mark}"));
+        hit.check(hit.stdout.contains(&format!("src/main.rs:{line}")), text);
+    }
+    // A child has a ring of its own.
+    let run =
+        std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten().next().expect("a run");
+    let texts = |ring: &std::path::PathBuf| {
+        outputs(&report(tree.path()).args("history --format json").arg(ring).done().stdout)
+    };
+    let of_child = |ring: &std::path::PathBuf| texts(ring).contains(&"stdout in a child".to_owned());
+    assert_eq!(rings_in(&run.path()).iter().filter(|ring| of_child(ring)).count(), 1);
+
+    // Its device reads nothing, so the pointer is good for it.
+    tree.write("src/main.rs", &WRITES.replace("NOWHERE", "7"));
+    let mut quiet = cargo(tree.path()).args("xhist run -q").into_command();
+    let status = quiet.stdout(std::process::Stdio::null()).status().expect("it starts");
+    assert_eq!(status.code(), Some(3));
+
+    for off in ["--output off", ""] {
+        if off.is_empty() {
+            let manifest = manifest("writes");
+            tree.write("Cargo.toml", &format!("{manifest}\n[package.metadata.xhist]\noutput = \"off\"\n"));
+        }
+        tree.write("src/main.rs", &WRITES.replace("NOWHERE", "-1"));
+        cargo(tree.path()).args(&format!("xhist run -q {off}")).done().expect(3);
+        let json = report(tree.path()).args("history --format json").succeed().stdout;
+        assert_eq!(outputs(&json), [] as [String; 0], "{off}");
+    }
+}
+
+const TESTS: &str = r#"#![forbid(unsafe_code)]
+#![deny(missing_docs, warnings)]
+//! A library.
+
+use std::io::{self, Write};
+
+/// Says a number.
+pub fn say(number: u32) {
+    writeln!(io::stdout(), "past {number}").unwrap();
+    println!("macro {number}");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn passes() {
+        super::say(1);
+    }
+
+    #[test]
+    fn fails() {
+        super::say(2);
+        assert_eq!(1, 2, "it fails");
+    }
+}
+"#;
+
+fn harness() {
+    let tree = Tree::package("output-harness");
+    tree.write("src/lib.rs", TESTS);
+    for (arguments, code) in [
+        ("--lib", 101),
+        ("--lib -- --test-threads=1", 101),
+        ("--lib -- --nocapture", 101),
+        ("--lib -- --nocapture --test-threads=1", 101),
+    ] {
+        cargo(tree.path()).args(&format!("xhist test {arguments}")).done().expect(code);
+        let mut found = outputs(&report(tree.path()).args("history --format json").succeed().stdout);
+        found.sort_unstable();
+        let macros = ["stdout macro 1", "stdout macro 2"].map(String::from);
+        let past = ["stdout past 1", "stdout past 2"].map(String::from);
+        // A test in the main thread, as the lines of the harness: only the macros.
+        let is_known = found == macros || is_hooked() && found == [macros, past].concat();
+        assert!(is_known, "{arguments}: {found:#?}");
+        let is_alone = arguments.contains("--test-threads=1");
+        assert!(is_alone || !is_hooked() || found.len() == 4, "{arguments}: {found:#?}");
+    }
+}
+
+/// A `write` of the program's own: it is called as before.
+const OWN_WRITE: &str = r#"use std::io::Write;
+
+#[no_mangle]
+pub unsafe extern "C" fn write(fd: i32, bytes: *const u8, len: usize) -> isize {
+    extern "C" {
+        fn writev(fd: i32, pieces: *const (*const u8, usize), count: i32) -> isize;
+    }
+    writev(fd, &(b"own: ".as_ptr(), 5), 1);
+    writev(fd, &(bytes, len), 1)
+}
+
+fn main() {
+    writeln!(std::io::stdout(), "past").unwrap();
+    println!("macro");
+}
+"#;
+
+const LIBRARY: &str = r#"use std::io::Write;
+
+#[no_mangle]
+pub extern "C" fn say() {
+    writeln!(std::io::stdout(), "from the library").unwrap();
+}
+"#;
+
+const HOST: &str = "void say(void);\nlong write(int, const void *, unsigned long);\n\
+    int main(void) { write(1, \"host\\n\", 5); say(); return 0; }\n";
+
+fn linked() {
+    let tree = Tree::empty("output-own");
+    tree.write("Cargo.toml", &manifest("own"));
+    tree.write("src/main.rs", OWN_WRITE);
+    for profile in ["", "--release"] {
+        let run = cargo(tree.path())
+            .args(&format!("xhist run -q {profile}"))
+            .env("CARGO_PROFILE_RELEASE_LTO", "fat");
+        assert_eq!(run.succeed().stdout, "own: past\nown: macro\n");
+    }
+
+    let tree = Tree::empty("output-library");
+    tree.write(
+        "Cargo.toml",
+        &format!("{}[lib]\ncrate-type = [\"cdylib\", \"staticlib\"]\n", manifest("said")),
+    );
+    tree.write("src/lib.rs", LIBRARY);
+    tree.write("host.c", HOST);
+    cargo(tree.path()).args("xhist build -q").succeed();
+    for ending in ["so", "a"] {
+        let find = Run::new("find", tree.path())
+            .args("target/xhist -name")
+            .arg(&format!("libsaid.{ending}"))
+            .succeed();
+        let library = tree.join(find.stdout.lines().next().expect("the library"));
+        let build =
+            Run::new("cc", tree.path()).args("host.c -o host").arg(&library).args("-lpthread -ldl -lm");
+        build.succeed();
+        let host = Run::new(tree.join("host"), tree.path())
+            .env("LD_LIBRARY_PATH", library.parent().expect("its folder"));
+        let ring = format!("{ending}.xhist");
+        assert_eq!(host.env("XHIST_FILE", tree.join(&ring)).succeed().stdout, "host\nfrom the library\n");
+        let found = outputs(&report(tree.path()).args("history --format json").arg(&ring).done().stdout);
+        assert!(!is_hooked() || found == ["stdout from the library"], "{ending}: {found:?}");
+    }
 }

@@ -262,7 +262,10 @@ mod tests {
     #[test]
     fn of_many_bytes_the_beginning_and_the_number_of_the_others_are_kept() {
         let kept = |bytes: &[u8]| LineText::new().finish_bytes(bytes.iter().copied(), bytes.len()).to_vec();
-        assert_eq!((kept(b"a\xffb\n"), kept(b"\n\n"), kept(b"")), (b"a\xffb".to_vec(), b"\n".to_vec(), b"".to_vec()));
+        assert_eq!(
+            (kept(b"a\xffb\n"), kept(b"\n\n"), kept(b"")),
+            (b"a\xffb".to_vec(), b"\n".to_vec(), b"".to_vec())
+        );
         assert_eq!(kept(&[7; LEN]), [7; LEN]);
         for unit in ["a", "é", "€", "𝄞"] {
             let long = unit.repeat(2 * LEN);
