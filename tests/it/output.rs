@@ -206,7 +206,7 @@ const WRITES: &str = r#"#![forbid(unused_imports)]
 use std::io::{self, BufWriter, IoSlice, Write};
 use std::panic::catch_unwind;
 
-extern "C" {
+unsafe extern "C" {
     fn write(fd: i32, bytes: *const u8, len: usize) -> isize;
     fn signal(number: i32, handler: extern "C" fn(i32)) -> usize;
     fn raise(number: i32) -> i32;
@@ -389,13 +389,19 @@ fn harness() {
 /// A `write` of the program's own: it is called as before.
 const OWN_WRITE: &str = r#"use std::io::Write;
 
-#[no_mangle]
+#[repr(C)]
+struct Piece(*const u8, usize);
+
+unsafe extern "C" {
+    fn writev(fd: i32, pieces: *const Piece, count: i32) -> isize;
+}
+
+#[unsafe(no_mangle)]
 pub unsafe extern "C" fn write(fd: i32, bytes: *const u8, len: usize) -> isize {
-    extern "C" {
-        fn writev(fd: i32, pieces: *const (*const u8, usize), count: i32) -> isize;
+    unsafe {
+        writev(fd, &Piece(b"own: ".as_ptr(), 5), 1);
+        writev(fd, &Piece(bytes, len), 1)
     }
-    writev(fd, &(b"own: ".as_ptr(), 5), 1);
-    writev(fd, &(bytes, len), 1)
 }
 
 fn main() {
@@ -406,7 +412,7 @@ fn main() {
 
 const LIBRARY: &str = r#"use std::io::Write;
 
-#[no_mangle]
+#[unsafe(no_mangle)]
 pub extern "C" fn say() {
     writeln!(std::io::stdout(), "from the library").unwrap();
 }
