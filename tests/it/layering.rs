@@ -100,7 +100,7 @@ const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/values", &["defmt", "model", "notes", "options", "pack", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),
     ("xhist-history/src/origin", &["recording", "tokens"]),
-    ("xhist-report/src/query/origin", &[]),
+    ("xhist-report/src/query/origin", &["budget"]),
     ("xhist-history/src/tasks", &["map", "model", "notes", "options", "text"]),
     ("xhist-report/src/qspy", &[]),
     ("xhist-report/src/live/link", &[]),

@@ -8,14 +8,14 @@ use serde_json::Value;
 /// Requests that were taken back before their turn, at most. Those before them are answered.
 const MOST: usize = 64;
 
-/// What the reader of requests tells the one that answers them.
+/// What the thread that reads requests and the one that answers them share.
 #[derive(Debug, Default)]
 pub struct Requests {
-    state: Mutex<State>,
+    state: Mutex<RequestState>,
 }
 
 #[derive(Debug, Default)]
-struct State {
+struct RequestState {
     /// The request that is being answered.
     current: Option<Value>,
     is_cancelled: bool,
@@ -24,7 +24,7 @@ struct State {
 }
 
 impl Requests {
-    fn state(&self) -> MutexGuard<'_, State> {
+    fn state(&self) -> MutexGuard<'_, RequestState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

@@ -18,7 +18,7 @@ const MAX_LINE: u64 = 1 << 20;
 const MOST_WAITING: usize = 16;
 
 /// A line that was read.
-enum Line {
+enum RequestLine {
     Request(Vec<u8>),
     /// It is longer than [`MAX_LINE`].
     TooLong,
@@ -43,8 +43,8 @@ pub fn serve(
     thread::spawn(move || read(input, &reader.0, &reader.1, &sender));
     for line in lines {
         let answered = match line? {
-            Line::TooLong => Some(too_long(MAX_LINE)),
-            Line::Request(line) => {
+            RequestLine::TooLong => Some(too_long(MAX_LINE)),
+            RequestLine::Request(line) => {
                 let id = id_of(&line);
                 let is_wanted = requests.begin(id.as_ref());
                 let answered = if is_wanted { answer(&line, run) } else { None };
@@ -65,13 +65,13 @@ fn read(
     mut input: impl BufRead,
     out: &Mutex<impl Write>,
     requests: &Requests,
-    lines: &SyncSender<io::Result<Line>>,
+    lines: &SyncSender<io::Result<RequestLine>>,
 ) {
     loop {
         let read = match read_line(&mut input) {
             Ok(None) => return,
-            Ok(Some(Line::Request(line))) if line.trim_ascii().is_empty() => continue,
-            Ok(Some(Line::Request(line))) => match at_once(&line) {
+            Ok(Some(RequestLine::Request(line))) if line.trim_ascii().is_empty() => continue,
+            Ok(Some(RequestLine::Request(line))) => match at_once(&line) {
                 Some(AtOnce::Answer(answered)) => match write_line(&answered, out) {
                     Ok(()) => continue,
                     Err(error) => Err(error),
@@ -80,7 +80,7 @@ fn read(
                     requests.cancel(id);
                     continue;
                 }
-                None => Ok(Line::Request(line)),
+                None => Ok(RequestLine::Request(line)),
             },
             Ok(Some(line)) => Ok(line),
             Err(error) => Err(error),
@@ -93,14 +93,14 @@ fn read(
 }
 
 /// The next line; `None` at the end.
-fn read_line(input: &mut impl BufRead) -> io::Result<Option<Line>> {
+fn read_line(input: &mut impl BufRead) -> io::Result<Option<RequestLine>> {
     let mut line = Vec::new();
     let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
     if !line.ends_with(b"\n") && read as u64 == MAX_LINE {
         skip_line(input)?;
-        return Ok(Some(Line::TooLong));
+        return Ok(Some(RequestLine::TooLong));
     }
-    Ok((read > 0).then_some(Line::Request(line)))
+    Ok((read > 0).then_some(RequestLine::Request(line)))
 }
 
 fn write_line(answer: &Value, out: &Mutex<impl Write>) -> io::Result<()> {

@@ -35,7 +35,7 @@ const LOWEST: usize = 64 << 10;
 /// A piece of memory, laid out as the system's `iovec`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub(crate) struct Piece {
+pub(crate) struct WrittenPiece {
     pub(crate) start: *const u8,
     pub(crate) len: usize,
 }
@@ -46,8 +46,8 @@ pub(crate) struct Written<'p> {
     pub(crate) is_err: bool,
     /// Number of bytes.
     pub(crate) len: usize,
-    pieces: *const Piece,
-    memory: PhantomData<&'p Piece>,
+    pieces: *const WrittenPiece,
+    memory: PhantomData<&'p WrittenPiece>,
 }
 
 impl<'p> Written<'p> {
@@ -57,7 +57,7 @@ impl<'p> Written<'p> {
     /// The pieces are readable for `'p`, and `len` bytes of what they name, unless it is at a small address. Other threads may
     /// write there.
     #[allow(dead_code, reason = "only where `write` is hooked")]
-    pub(crate) unsafe fn new(is_err: bool, pieces: *const Piece, len: usize) -> Written<'p> {
+    pub(crate) unsafe fn new(is_err: bool, pieces: *const WrittenPiece, len: usize) -> Written<'p> {
         Written { is_err, len, pieces, memory: PhantomData }
     }
 
@@ -85,14 +85,14 @@ mod tests {
 
     #[test]
     fn bytes_come_from_all_pieces() {
-        let piece = |text: &'static str| Piece { start: text.as_ptr(), len: text.len() };
+        let piece = |text: &'static str| WrittenPiece { start: text.as_ptr(), len: text.len() };
         let pieces = [piece("ab"), piece(""), piece("cd"), piece("ef")];
         for (len, text) in [(0, ""), (1, "a"), (2, "ab"), (3, "abc"), (6, "abcdef")] {
             // SAFETY: the pieces have this number of bytes.
             let written = unsafe { Written::new(false, pieces.as_ptr(), len) };
             assert_eq!(written.bytes().collect::<Vec<_>>(), text.as_bytes());
         }
-        let nowhere = Piece { start: core::ptr::without_provenance(8), len: 7 };
+        let nowhere = WrittenPiece { start: core::ptr::without_provenance(8), len: 7 };
         // SAFETY: no byte is read there.
         assert_eq!(unsafe { Written::new(false, &raw const nowhere, 7) }.bytes().next(), None);
     }

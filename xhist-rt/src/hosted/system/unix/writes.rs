@@ -24,14 +24,14 @@ use crate::hosted::system::callbacks::callbacks;
 use crate::hosted::system::sandbox;
 use crate::hosted::system::sys::errors::keeping_errno;
 use crate::hosted::system::sys::weak::weak;
-use crate::hosted::system::written::{Piece, Written, is_output};
+use crate::hosted::system::written::{Written, WrittenPiece, is_output};
 
 /// `write`. A thread may be cancelled in it, which unwinds.
 type Write = unsafe extern "C-unwind" fn(c_int, *const c_void, usize) -> isize;
 /// `writev`.
-type WritePieces = unsafe extern "C-unwind" fn(c_int, *const Piece, c_int) -> isize;
+type WritePieces = unsafe extern "C-unwind" fn(c_int, *const WrittenPiece, c_int) -> isize;
 
-const _: () = assert!(size_of::<Piece>() == size_of::<libc::iovec>());
+const _: () = assert!(size_of::<WrittenPiece>() == size_of::<libc::iovec>());
 
 unsafe extern "C" {
     /// The same function under the C library's own name.
@@ -71,7 +71,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, len: usize) -
     // SAFETY: the caller keeps the contract of `write`.
     let written = unsafe { next(fd, bytes, len) };
     if is_printed(fd) && written > 0 {
-        let piece = Piece { start: bytes.cast(), len };
+        let piece = WrittenPiece { start: bytes.cast(), len };
         // SAFETY: the device has read these bytes or ignored their address. Until this returns they are the caller's.
         note(&unsafe { Written::new(fd == libc::STDERR_FILENO, &raw const piece, written as usize) });
     }
@@ -80,7 +80,7 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, len: usize) -
 
 /// # Safety
 /// The caller keeps the contract of `writev`.
-unsafe extern "C-unwind" fn write_pieces(fd: c_int, pieces: *const Piece, count: c_int) -> isize {
+unsafe extern "C-unwind" fn write_pieces(fd: c_int, pieces: *const WrittenPiece, count: c_int) -> isize {
     let next = WRITE_PIECES.load(Ordering::Relaxed);
     // SAFETY: functions of this name have this type. The caller keeps the contract of `writev`.
     let written = unsafe {
