@@ -11,6 +11,7 @@ const LEN: usize = 400;
 /// What ends a line that was cut.
 const CUT: &str = "...";
 /// Bytes of what says how much more there was.
+#[cfg(all(feature = "trace", feature = "std"))]
 const MORE: usize = 40;
 
 /// How serious a line is, as the crates `log` and `tracing` have it.
@@ -76,6 +77,7 @@ impl LineText {
     }
 
     /// The beginning of bytes without a line end behind them, and how many more there are. The bytes may be of any kind.
+    #[cfg(all(feature = "trace", feature = "std"))]
     pub(super) fn finish_bytes(&mut self, bytes: impl Iterator<Item = u8>, len: usize) -> &[u8] {
         for (place, byte) in self.bytes.iter_mut().zip(bytes.take(len)) {
             *place = byte;
@@ -259,6 +261,7 @@ mod tests {
         assert_eq!(text(&["b", &fits, "c"]).len(), LEN);
     }
 
+    #[cfg(all(feature = "trace", feature = "std"))]
     #[test]
     fn of_many_bytes_the_beginning_and_the_number_of_the_others_are_kept() {
         let kept = |bytes: &[u8]| LineText::new().finish_bytes(bytes.iter().copied(), bytes.len()).to_vec();
