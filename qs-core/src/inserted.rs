@@ -13,7 +13,7 @@ pub const GIVE_RECORDER: &str = "#[doc(hidden)]pub extern crate xhist_rt as __xh
 /// The name of the recorder in crates whose output is recorded, and the item that has its macros in place of those of `std`.
 pub const PRINTED: &str = "__xhist_out";
 /// See [`PRINTED`]. Macros that the crate defines or imports come before these, as before those of `std`.
-pub const RECORD_OUTPUT: &str = "#[allow(macro_use_extern_crate,unused_imports)]#[macro_use(print,println,eprint,eprintln,dbg)]extern crate xhist_rt as __xhist_out;";
+pub const RECORD_OUTPUT: &str = "__xhist_out::__record_writes!{}#[allow(macro_use_extern_crate,unused_imports)]#[macro_use(print,println,eprint,eprintln,dbg)]extern crate xhist_rt as __xhist_out;";
 /// The path before [`CRATE`] in the rules of a macro: [`GIVEN`] of the macro's crate.
 pub const IN_RULES: &str = "$crate::__";
 /// Marks the end of a wrapped expression and the start of carried attributes.

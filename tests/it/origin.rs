@@ -8,6 +8,7 @@ pub const CASES: &[Case] = &[
     Case::new("rounds_of_loops_are_distinguished", rounds),
     Case::new("without_values_each_hop_is_marked", marked),
     Case::new("what_has_no_origin_is_an_error", errors),
+    Case::new("an_origin_fits_into_its_budget", budget),
 ];
 
 const LIBRARY: &str = r#"#[derive(Debug)]
@@ -264,5 +265,32 @@ fn errors() {
     ] {
         let done = xhist(&tree, arguments).expect(2);
         done.check(done.stderr.contains(said) && done.stdout.is_empty(), said);
+    }
+}
+
+/// Both ends of the way stay, and the last line has the command for all of it.
+fn budget() {
+    let tree = project();
+    with_values(&tree, "big_counters_have_a_total");
+    for format in ["text", "json"] {
+        let command = format!("origin total --format {format}");
+        let whole = xhist(&tree, &command).expect(0).stdout;
+        let large = xhist(&tree, &format!("{command} --budget 100k")).expect(0);
+        large.check(large.stdout == whole, "all of it fits");
+        let done = xhist(&tree, &format!("{command} --budget 1024")).expect(0);
+        done.check(done.stdout.len() <= 1024 && whole.len() > 1024, "it fits");
+        let (rows, all): (Vec<&str>, Vec<&str>) = (done.stdout.lines().collect(), whole.lines().collect());
+        done.check(rows[0] == all[0] && rows[1] == all[1], "the first lines");
+        let last = rows.last().expect("a last line");
+        if format == "json" {
+            let last: serde_json::Value = serde_json::from_str(last).expect("JSON");
+            done.check(last["kind"] == "made" && last["left_out"]["entries"].as_u64() > Some(0), "the end");
+            done.check(last["left_out"]["command"] == format!("cargo xhist {command}"), "the command");
+        } else {
+            done.check(done.stdout.contains("made in src/lib.rs:"), "the end");
+            done.check(last.ends_with(&format!(" All: cargo xhist {command}")), "the command");
+            let is_own = |row: &&str| all.contains(row) || row.starts_with("... ");
+            done.check(rows[..rows.len() - 1].iter().all(|row| is_own(&row)), "whole lines");
+        }
     }
 }

@@ -1,11 +1,14 @@
 //! Is what a program prints in its history, at the statements that print it, and is its output what it was?
 
 use serde_json::Value;
-use xhist_tests::{Case, Tree, cargo, line_of, manifest, report};
+use xhist_tests::{Case, Run, Tree, cargo, line_of, manifest, report, rings_in};
 
 pub const CASES: &[Case] = &[
     Case::new("printed_texts_are_at_their_statements_and_the_output_is_the_same", printed),
     Case::new("a_test_that_prints_is_captured_as_before", captured),
+    Case::new("what_is_written_past_the_macros_is_recorded_once", written),
+    Case::new("lines_of_the_test_harness_are_not_recorded", harness),
+    Case::new("libraries_and_programs_with_a_write_of_their_own_link", linked),
 ];
 
 const PROGRAM: &str = r#"#![deny(warnings)]
@@ -106,7 +109,9 @@ fn printed() {
     let outputs = lines.filter(|entry| entry["kind"] == "output");
     let text = |entry: &Value, key: &str| entry[key].as_str().expect("a text").to_owned();
     let mut texts: Vec<(u64, String, String)> = outputs
-        .map(|entry| (entry["line"].as_u64().expect("a line"), text(&entry, "stream"), text(&entry, "text")))
+        .map(|entry| {
+            (entry["line"].as_u64().unwrap_or_default(), text(&entry, "stream"), text(&entry, "text"))
+        })
         .collect();
     let long = texts.iter().position(|(_, _, text)| text.starts_with("éé")).expect("the long text");
     let (_, _, cut) = &mut texts[long];
@@ -124,15 +129,20 @@ fn printed() {
         ("twice", "stderr", "[src/main.rs:41:9] width * 2 = 12"),
         ("both", "stderr", "[src/main.rs:43:9] 1 = 1"),
         ("both", "stderr", "[src/main.rs:43:9] String::from(\"x\") = \"x\""),
+        ("", "stdout", "by path"),
         ("long", "stdout", "long"),
         ("red", "stdout", "{} \\u{1b}[31mred"),
         ("early", "stdout", "early bird"),
+        ("", "stdout", "own: mine 2"),
         ("before", "stdout", "before "),
         ("caught", "stdout", "caught"),
         ("again", "stdout", "again"),
         ("again", "stdout", "again"),
         ("again", "stdout", "again"),
     ];
+    // Where the system shows no writes, what is printed past the macros is not there.
+    let is_past = |text: &str| ["by path", "own: mine 2"].contains(&text);
+    let expected: Vec<_> = expected.into_iter().filter(|(.., text)| is_hooked() || !is_past(text)).collect();
     assert_eq!(texts.len(), expected.len(), "{texts:#?}");
     for ((at, stream, text), (mark, on, shown)) in texts.iter().zip(expected) {
         assert_eq!((stream.as_str(), text.as_str()), (on, shown));
@@ -179,4 +189,182 @@ fn captured() {
     let found = report(tree.path()).args("find").arg("\"captured").succeed().stdout;
     let line = line_of(&tree.join("src/main.rs"), "// captured");
     assert!(found.contains(&format!("src/main.rs:{line}")), "{found}");
+}
+
+/// Each output with its stream.
+fn outputs(json: &str) -> Vec<String> {
+    let lines = json.lines().map(|line| serde_json::from_str::<Value>(line).expect("JSON"));
+    let shown = |entry: Value| {
+        let text = |key: &str| entry[key].as_str().map(str::to_owned);
+        Some(format!("{} {}", text("stream")?, text("text")?))
+    };
+    lines.filter(|entry| entry["kind"] == "output").filter_map(shown).collect()
+}
+
+const WRITES: &str = include_str!("../fixtures/output/writes.rs");
+
+/// Where the system shows no writes, nothing of this is recorded.
+fn is_hooked() -> bool {
+    cfg!(all(target_os = "linux", target_env = "gnu"))
+}
+
+fn written() {
+    let tree = Tree::empty("output-written");
+    tree.write("Cargo.toml", &manifest("writes"));
+    tree.write("src/main.rs", &WRITES.replace("NOWHERE", "-1"));
+    let plain = cargo(tree.path()).args("run -q").done().expect(3);
+    let done = cargo(tree.path()).args("xhist run -q").done().expect(3);
+    assert_eq!(done.stdout, plain.stdout);
+    if !is_hooked() {
+        return;
+    }
+    // A child has a ring file of its own.
+    let run =
+        std::fs::read_dir(tree.join("target/xhist/runs")).expect("runs").flatten().next().expect("a run");
+    let rings = rings_in(&run.path());
+    let texts = |ring| outputs(&report(tree.path()).args("history --format json").arg(ring).done().stdout);
+    let (of_child, of_program): (Vec<_>, Vec<_>) =
+        rings.iter().map(texts).partition(|texts| texts.iter().any(|text| text.ends_with("in a child")));
+    assert_eq!(of_child, [["stdout in a child"]]);
+    let found = of_program.concat();
+    let mut expected = vec!["stdout writeln 1", "stdout by path 2", "stdout direct"];
+    expected.extend(["BUFFER", "stdout working", "stdout  done", "stdout macro", "stdout  and more"]);
+    // The text of the macro is recorded twice, because it was written with another.
+    expected.extend(["stdout more and macro", "stdout  and macro"]);
+    expected.extend(["stdout one\\ntwo", "stdout  three", "LONG", "stderr stderr 1", "stderr to stderr"]);
+    expected.extend(["stdout in pieces", "stdout \u{fffd}\\u{1}", "stderr in a handler", "stdout the end"]);
+    let shown = |text: &String| match text {
+        text if text.starts_with("stdout line 0\\nline 1\\n") && text.ends_with(" bytes more") => {
+            "BUFFER".into()
+        }
+        text if text.starts_with("stdout long long") && text.ends_with("...") => "LONG".into(),
+        text => text.clone(),
+    };
+    let of_main: Vec<String> =
+        found.iter().map(shown).filter(|text| !text.ends_with("in a thread")).collect();
+    assert_eq!(of_main, expected);
+    assert_eq!(found.len(), expected.len() + 1, "that of a thread: {found:#?}");
+    // Each is at the statement that wrote it.
+    for (text, mark) in [("writeln", "writeln"), ("by path", "path"), ("line 0", "flush")] {
+        let hit = report(tree.path()).args("find --limit 3").arg(&format!("\"{text}")).succeed();
+        let line = line_of(&tree.join("src/main.rs"), &format!("// {mark}"));
+        hit.check(hit.stdout.contains(&format!("src/main.rs:{line}")), text);
+    }
+    // Its device reads nothing, so the pointer is good for it.
+    tree.write("src/main.rs", &WRITES.replace("NOWHERE", "7"));
+    let mut quiet = cargo(tree.path()).args("xhist run -q").into_command();
+    let status = quiet.stdout(std::process::Stdio::null()).status().expect("it starts");
+    assert_eq!(status.code(), Some(3));
+
+    for off in ["--output off", ""] {
+        if off.is_empty() {
+            let manifest = manifest("writes");
+            tree.write("Cargo.toml", &format!("{manifest}\n[package.metadata.xhist]\noutput = \"off\"\n"));
+        }
+        tree.write("src/main.rs", &WRITES.replace("NOWHERE", "-1"));
+        cargo(tree.path()).args(&format!("xhist run -q {off}")).done().expect(3);
+        let json = report(tree.path()).args("history --format json").succeed().stdout;
+        assert!(!json.contains("\"output\""), "{off}: {json}");
+    }
+}
+
+const TESTS: &str = r#"#![forbid(unsafe_code)]
+#![deny(missing_docs, warnings)]
+//! A library.
+
+use std::io::{self, Write};
+
+/// Says a number.
+pub fn say(number: u32) {
+    writeln!(io::stdout(), "past {number}").unwrap();
+    println!("macro {number}");
+}
+
+#[cfg(test)]
+mod tests {
+    #[test]
+    fn passes() {
+        super::say(1);
+    }
+
+    #[test]
+    fn fails() {
+        super::say(2);
+        assert_eq!(1, 2, "it fails");
+    }
+}
+"#;
+
+fn harness() {
+    let tree = Tree::package("output-harness");
+    tree.write("src/lib.rs", TESTS);
+    for (arguments, code) in [
+        ("--lib", 101),
+        ("--lib -- --test-threads=1", 101),
+        ("--lib -- --nocapture", 101),
+        ("--lib -- --nocapture --test-threads=1", 101),
+    ] {
+        cargo(tree.path()).args(&format!("xhist test {arguments}")).done().expect(code);
+        let mut found = outputs(&report(tree.path()).args("history --format json").succeed().stdout);
+        found.sort_unstable();
+        let macros = ["stdout macro 1", "stdout macro 2"].map(String::from);
+        let past = ["stdout past 1", "stdout past 2"].map(String::from);
+        // A test in the main thread, as the lines of the harness: only the macros.
+        let is_known = found == macros || is_hooked() && found == [macros, past].concat();
+        assert!(is_known, "{arguments}: {found:#?}");
+        let is_alone = arguments.contains("--test-threads=1");
+        assert!(is_alone || !is_hooked() || found.len() == 4, "{arguments}: {found:#?}");
+    }
+}
+
+/// A `write` of the program's own: it is called as before. Whole LTO puts both functions of that name into one module, which is
+/// an error, as with a `sigaction` of its own.
+const OWN_WRITE: &str = include_str!("../fixtures/output/own_write.rs");
+
+const LIBRARY: &str = r#"use std::io::Write;
+
+#[unsafe(no_mangle)]
+pub extern "C" fn say() {
+    writeln!(std::io::stdout(), "from the library").unwrap();
+}
+"#;
+
+const HOST: &str = "void say(void);\nlong write(int, const void *, unsigned long);\n\
+    int main(void) { write(1, \"host\\n\", 5); say(); return 0; }\n";
+
+fn linked() {
+    let tree = Tree::empty("output-own");
+    tree.write("Cargo.toml", &manifest("own"));
+    tree.write("src/main.rs", OWN_WRITE);
+    for profile in ["", "--release"] {
+        let run = cargo(tree.path())
+            .args(&format!("xhist run -q {profile}"))
+            .env("CARGO_PROFILE_RELEASE_LTO", "thin");
+        assert_eq!(run.succeed().stdout, "own: past\nown: macro\n");
+    }
+
+    let tree = Tree::empty("output-library");
+    tree.write(
+        "Cargo.toml",
+        &format!("{}[lib]\ncrate-type = [\"cdylib\", \"staticlib\"]\n", manifest("said")),
+    );
+    tree.write("src/lib.rs", LIBRARY);
+    tree.write("host.c", HOST);
+    cargo(tree.path()).args("xhist build -q").succeed();
+    for ending in ["so", "a"] {
+        let find = Run::new("find", tree.path())
+            .args("target/xhist -name")
+            .arg(&format!("libsaid.{ending}"))
+            .succeed();
+        let library = tree.join(find.stdout.lines().next().expect("the library"));
+        let build =
+            Run::new("cc", tree.path()).args("host.c -o host").arg(&library).args("-lpthread -ldl -lm");
+        build.succeed();
+        let host = Run::new(tree.join("host"), tree.path())
+            .env("LD_LIBRARY_PATH", library.parent().expect("its folder"));
+        let ring = format!("{ending}.xhist");
+        assert_eq!(host.env("XHIST_FILE", tree.join(&ring)).succeed().stdout, "host\nfrom the library\n");
+        let found = outputs(&report(tree.path()).args("history --format json").arg(&ring).done().stdout);
+        assert!(!is_hooked() || found == ["stdout from the library"], "{ending}: {found:?}");
+    }
 }

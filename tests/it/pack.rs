@@ -7,6 +7,7 @@ use xhist_tests::{Case, Done, Run, Tree, cargo, report};
 pub const CASES: &[Case] = &[
     Case::new("a_packed_run_is_read_as_the_run", whole_run),
     Case::new("a_packed_ring_is_read_as_the_ring", one_ring),
+    Case::new("values_need_the_programs_of_a_pack", programs),
     Case::new("damaged_and_hostile_packs_are_errors", damaged),
 ];
 
@@ -144,6 +145,18 @@ fn one_ring() {
     // Neither the ring nor the run is overwritten.
     report(tree.path()).args("pack dump.bin -o dump.bin").done().expect(2);
     assert!(tree.join("dump.bin").metadata().expect("a file").len() > 1000);
+}
+
+fn programs() {
+    let tree = project();
+    cargo(tree.path()).args("xhist test -q --lib --values **").done().expect(101);
+    let machine = Tree::empty("machine");
+    for (option, is_typed) in [("", false), ("--programs", true)] {
+        cargo(tree.path()).args(&format!("xhist pack {option} -o")).arg(machine.join("run.tar.gz")).succeed();
+        let frame = elsewhere(&machine).args("frame price#1 run.tar.gz").succeed();
+        frame.check(frame.stdout.contains("pieces = 10") == is_typed, "the types of values");
+        frame.check(frame.stderr.contains("xhist-report pack --programs;") != is_typed, "what to type");
+    }
 }
 
 fn damaged() {

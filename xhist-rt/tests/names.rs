@@ -161,6 +161,8 @@ fn trace_events() {
     trace::set_severities(&[Severity::Sw0]);
     let _ = (trace::is_logged(), trace::is_wanted(Severity::Sw0), trace::is_profiled(TIMER));
     let _ = trace::add_logger(trace::to_ring);
+    #[cfg(all(feature = "trace", feature = "std"))]
+    let _: extern "C" fn() = trace::record_writes::<false>;
     trace::disable(..);
     trace::set_logger(None);
 }

@@ -45,7 +45,7 @@ pub enum What {
     Panic(Record, Box<PanicPlace>),
     /// A fatal signal arrived.
     Signal(u64, Record),
-    /// A text that the program printed, and the line of the macro that did.
+    /// A text that the program printed, and the line of the macro that did; 0: it printed in another way.
     Output(Trace, u32),
     /// A trace event.
     Trace(Trace),

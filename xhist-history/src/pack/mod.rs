@@ -8,9 +8,9 @@ mod write;
 
 pub use error::PackError;
 pub use name::plain_name;
-pub use read::unpacked;
 #[doc(hidden)]
 pub use read::unpacked_in;
+pub use read::{is_unpacked, unpacked};
 pub use write::{PackContent, PackEntry, write};
 
 /// Version of the layout.

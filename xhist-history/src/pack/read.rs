@@ -47,7 +47,12 @@ pub fn unpacked(pack: &Path) -> Result<Option<PathBuf>, PackError> {
     unpacked_in(pack, &cache.join(FOLDER)).map(Some)
 }
 
-/// The same, below this directory; any other file is damaged. For [`unpacked`], and for fuzzers.
+/// Whether a file was unpacked.
+pub fn is_unpacked(path: &Path) -> bool {
+    user_cache().is_some_and(|cache| path.starts_with(cache.join(FOLDER)))
+}
+
+/// The run in a pack, unpacked below this directory; any other file is damaged. For [`unpacked`], and for fuzzers.
 ///
 /// # Errors
 /// Those of [`unpacked`].

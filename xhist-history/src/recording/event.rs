@@ -3,7 +3,7 @@
 use super::ids::StringId;
 use crate::model::FieldValue;
 
-/// The field of an output with the line of the macro that printed.
+/// The field of an output with the line of the macro that printed, if one did.
 pub const LINE: &str = "line";
 
 /// Something that is not a statement.

@@ -216,8 +216,9 @@ impl<'o> RecordingBuilder<'o> {
             What::Output(event, line) => {
                 let described = context.options.trace.formats.describe(event);
                 let text = described.printed();
-                let line = (LINE.to_owned(), FieldValue::Uint((*line).into()));
-                (EventKind::Output, described.name.unwrap_or_default(), text, vec![line])
+                let line = Some(*line).filter(|line| *line > 0);
+                let line = line.map(|line| (LINE.to_owned(), FieldValue::Uint(line.into())));
+                (EventKind::Output, described.name.unwrap_or_default(), text, line.into_iter().collect())
             }
             What::Trace(event) => {
                 let (name, text, fields) = trace(event, context);

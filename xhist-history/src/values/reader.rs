@@ -8,6 +8,7 @@ use super::find::{FoundProgram, NoProgram, find};
 use crate::model::{Names, Ring, ShownValue, ValuePlace, visible};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
+use crate::pack::is_unpacked;
 use crate::typed;
 use crate::values::types::{Program, RowType, Target, hex, render, render_target};
 
@@ -85,7 +86,8 @@ impl ValueReader {
         let is_known = known.as_ref().is_some_and(|(_, is_known)| *is_known);
         if !is_known && !self.is_noted {
             self.is_noted = true;
-            report(program.as_ref(), notes);
+            let is_packed = options.programs.source.as_deref().is_some_and(is_unpacked);
+            report(program.as_ref(), is_packed, notes);
         }
         known.map_or_else(
             || TypedText { type_name: String::new(), text: hex(value.bytes(), value.bytes().len() as u64) },
@@ -166,8 +168,14 @@ fn redacts(options: &ReadOptions, place: Option<&ValuePlace<'_>>, names: &Names)
 }
 
 /// Reports why values are shown as bytes, and what to do.
-fn report(program: Result<&FoundProgram, &NoProgram>, notes: &mut Notes<'_>) {
+fn report(program: Result<&FoundProgram, &NoProgram>, is_packed: bool, notes: &mut Notes<'_>) {
     match program {
+        Err(NoProgram::Missing) if is_packed => notes.note(format_args!(
+            "the pack has no program, so values are shown as bytes; pack the run again with its programs, where it was made: \
+             {}; or name the program's file: {}",
+            typed::command("pack --programs"),
+            typed::command("history --program FILE")
+        )),
         Err(NoProgram::Missing) => notes.note(format_args!(
             "the program's file was not found, so values are shown as bytes; name it: {}",
             typed::command("history --program FILE")

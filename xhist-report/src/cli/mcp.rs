@@ -1,11 +1,12 @@
 //! The command line of `mcp`: a server for agents.
 
 use std::io::{BufReader, stdin, stdout};
+use std::sync::Arc;
 
 use clap::Args;
 
 use super::error::UsageError;
-use crate::mcp::{self, Program};
+use crate::mcp::{self, Program, Requests};
 use xhist_history::ExitCode;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::typed;
@@ -28,9 +29,10 @@ impl McpArgs {
     pub(super) fn run(self, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         let path = std::env::current_exe().map_err(UsageError::WorkDir)?;
         let before = if typed::is_cargo() { vec!["xhist".to_owned()] } else { Vec::new() };
-        let program = Program { path, before };
+        let requests = Arc::new(Requests::default());
+        let program = Program { path, before, requests: Arc::clone(&requests) };
         let served =
-            mcp::serve(BufReader::new(stdin()), &mut stdout().lock(), &mut |words| program.run(words));
+            mcp::serve(BufReader::new(stdin()), stdout(), &requests, &mut |words| program.run(words));
         Ok(outcome(served, notes))
     }
 }

@@ -1,11 +1,12 @@
 //! The command line of `origin`, and the origins in the answer of `cargo xhist why`.
 
 use std::ffi::OsString;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 
 use clap::{Args, ValueEnum};
 
+use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
 use super::report_args::NameArgs;
@@ -13,7 +14,7 @@ use super::values::ValueArgs;
 use crate::format::FORMATS;
 use crate::format::ReportKind;
 use crate::options::Options;
-use crate::query::origin::{OriginLook, WITH_VALUES, print_brief, print_json, print_text};
+use crate::query::origin::{OriginLook, WITH_VALUES, json_lines, print, print_brief, text_lines};
 use crate::reports::report;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::origin::{OriginEnd, ValueOrigin, assertion_sides, origin_of};
@@ -57,6 +58,9 @@ pub struct OriginArgs {
     /// Only this ring of the source, counted from 1; entries are counted in it
     #[arg(long, value_name = "N")]
     ring: Option<usize>,
+
+    #[command(flatten)]
+    budget: BudgetArgs,
 
     #[command(flatten)]
     names: NameArgs,
@@ -107,11 +111,12 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         of.push_str(&format!(" {}", quoted(source)));
     }
     let mut out = anstream::stdout().lock();
-    let printed = match args.format {
-        OriginFormat::Json => print_json(&recording, &origin, &mut out),
-        OriginFormat::Text => print_text(&recording, &origin, &look(&of), &mut out),
+    let is_json = args.format == OriginFormat::Json;
+    let lines = match is_json {
+        true => json_lines(&recording, &origin),
+        false => text_lines(&recording, &origin, &look(&of)),
     };
-    Ok(outcome(printed.and_then(|()| out.flush()), notes).max(code))
+    Ok(outcome(print(&lines, is_json, args.budget.budget(), &mut out), notes).max(code))
 }
 
 /// The origin of `left`, `right` or `condition` of a failed assertion, as `why` names them.

@@ -3,9 +3,11 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::requests::Requests;
 use xhist_history::typed;
 
 /// The longest that a command runs.
@@ -34,6 +36,8 @@ pub struct Program {
     pub path: PathBuf,
     /// The words before each command.
     pub before: Vec<String>,
+    /// What the client takes back.
+    pub requests: Arc<Requests>,
 }
 
 impl Program {
@@ -56,32 +60,36 @@ impl Program {
         let mut child = command.spawn()?;
         let (out, notes) = (child.stdout.take(), child.stderr.take());
         let (out, notes) = (thread::spawn(move || read(out)), thread::spawn(move || read(notes)));
-        let (code, is_late) = wait(&mut child)?;
+        let (code, end) = wait(&mut child, &self.requests)?;
         let text = |handle: thread::JoinHandle<Vec<u8>>| {
             String::from_utf8_lossy(&handle.join().unwrap_or_default()).into_owned()
         };
         let mut ended = Ended { code, out: text(out), notes: text(notes) };
-        if is_late {
-            ended.notes.push_str(&format!("ended after {} minutes\n", PATIENCE.as_secs() / 60));
-        }
+        ended.notes.push_str(&end);
         Ok(ended)
     }
 }
 
-fn wait(child: &mut Child) -> io::Result<(i32, bool)> {
+/// Waits for the end of a command: its exit code, and why it was ended.
+fn wait(child: &mut Child, requests: &Requests) -> io::Result<(i32, String)> {
     let start = Instant::now();
     let mut pause = Duration::from_millis(1);
     loop {
         if let Some(status) = child.try_wait()? {
-            return Ok((status.code().unwrap_or(101), false));
+            return Ok((status.code().unwrap_or(101), String::new()));
         }
-        if start.elapsed() > PATIENCE {
+        let is_late = start.elapsed() > PATIENCE;
+        if is_late || requests.is_cancelled() {
             #[cfg(unix)]
             if let Some(group) = i32::try_from(child.id()).ok().and_then(rustix::process::Pid::from_raw) {
                 let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
             }
             let _ = child.kill();
-            return Ok((child.wait()?.code().unwrap_or(101), true));
+            let why = match is_late {
+                true => format!("ended after {} minutes\n", PATIENCE.as_secs() / 60),
+                false => "cancelled\n".to_owned(),
+            };
+            return Ok((child.wait()?.code().unwrap_or(101), why));
         }
         thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(50));
@@ -114,6 +122,23 @@ fn read(source: Option<impl Read>) -> Vec<u8> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[cfg(unix)]
+    #[test]
+    fn a_command_ends_when_its_request_is_taken_back() {
+        let requests = Arc::new(Requests::default());
+        let id = serde_json::json!(7);
+        assert!(requests.begin(Some(&id)));
+        let program = Program { path: "sleep".into(), before: Vec::new(), requests: Arc::clone(&requests) };
+        let start = Instant::now();
+        let canceller = thread::spawn(move || {
+            thread::sleep(Duration::from_millis(100));
+            requests.cancel(id);
+        });
+        let ended = program.run(&["60".to_owned()]);
+        canceller.join().unwrap();
+        assert!(ended.notes.contains("cancelled") && start.elapsed() < Duration::from_secs(30), "{ended:?}");
+    }
 
     #[test]
     fn of_a_long_output_the_beginning_and_the_end_are_kept() {

@@ -5,10 +5,12 @@ mod cargo_args;
 mod child;
 mod places;
 mod protocol;
+mod requests;
 mod serve;
 mod tools;
 
 pub use child::Program;
+pub use requests::Requests;
 pub use serve::serve;
 
 /// Bytes of an answer at most.

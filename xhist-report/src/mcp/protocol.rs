@@ -45,6 +45,31 @@ pub(super) fn answer(line: &[u8], run: Run<'_>) -> Option<Value> {
     }
 }
 
+/// What is done without waiting for the requests before it.
+pub(super) enum AtOnce {
+    /// The answer to a `ping`.
+    Answer(Value),
+    /// The client takes back the request with this id.
+    Cancel(Value),
+}
+
+/// What a line asks for that needs no turn.
+pub(super) fn at_once(line: &[u8]) -> Option<AtOnce> {
+    let request: Value = serde_json::from_slice(line).ok()?;
+    match request.get("method")?.as_str()? {
+        "ping" => answer_one(&request, &mut |_| unreachable!("a ping starts nothing")).map(AtOnce::Answer),
+        "notifications/cancelled" => {
+            request.get("params")?.get("requestId").filter(|id| is_id(id)).cloned().map(AtOnce::Cancel)
+        }
+        _ => None,
+    }
+}
+
+/// The id of a request.
+pub(super) fn id_of(line: &[u8]) -> Option<Value> {
+    serde_json::from_slice::<Value>(line).ok()?.get("id").filter(|id| is_id(id)).cloned()
+}
+
 /// Whether it comes back in an answer as it was sent: a larger number would be rounded.
 fn is_id(id: &Value) -> bool {
     id.is_string() || id.as_f64().is_some_and(|number| number.abs() <= (1_u64 << 53) as f64)

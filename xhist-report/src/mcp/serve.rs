@@ -1,44 +1,113 @@
 //! Reads requests, a line each, and writes answers.
 
 use std::io::{self, BufRead, Read, Write};
+use std::sync::mpsc::{self, SyncSender};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
 
 use serde_json::Value;
 
 use super::child::Run;
-use super::protocol::{answer, too_long};
+use super::protocol::{AtOnce, answer, at_once, id_of, too_long};
+use super::requests::Requests;
 
 /// The longest request that is read. The rest of a longer line is skipped.
 const MAX_LINE: u64 = 1 << 20;
 
-/// Answers requests until the input ends. `run` starts a command.
+/// Lines that wait for their turn, at most.
+const MOST_WAITING: usize = 16;
+
+/// A line that was read.
+enum RequestLine {
+    Request(Vec<u8>),
+    /// It is longer than [`MAX_LINE`].
+    TooLong,
+}
+
+/// Answers requests in their order until the input ends. `run` starts a command.
+///
+/// A thread reads them. It answers a `ping` at once, so that a client knows that the server lives while a tool runs.
 ///
 /// # Errors
 /// The input cannot be read, or the output cannot be written.
-pub fn serve(mut input: impl BufRead, out: &mut dyn Write, run: Run<'_>) -> io::Result<()> {
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = (&mut input).take(MAX_LINE).read_until(b'\n', &mut line)?;
-        if read == 0 {
-            return Ok(());
-        }
-        let answered = if !line.ends_with(b"\n") && read as u64 == MAX_LINE {
-            skip_line(&mut input)?;
-            Some(too_long(MAX_LINE))
-        } else if line.trim_ascii().is_empty() {
-            None
-        } else {
-            answer(&line, run)
+pub fn serve(
+    input: impl BufRead + Send + 'static,
+    out: impl Write + Send + 'static,
+    requests: &Arc<Requests>,
+    run: Run<'_>,
+) -> io::Result<()> {
+    let out = Arc::new(Mutex::new(out));
+    let (sender, lines) = mpsc::sync_channel(MOST_WAITING);
+    let reader = (Arc::clone(&out), Arc::clone(requests));
+    // Not joined: where the output is closed, it may wait for input for ever.
+    thread::spawn(move || read(input, &reader.0, &reader.1, &sender));
+    for line in lines {
+        let answered = match line? {
+            RequestLine::TooLong => Some(too_long(MAX_LINE)),
+            RequestLine::Request(line) => {
+                let id = id_of(&line);
+                let is_wanted = requests.begin(id.as_ref());
+                let answered = if is_wanted { answer(&line, run) } else { None };
+                // A request that was taken back has no answer.
+                let is_wanted = requests.end();
+                answered.filter(|_| is_wanted)
+            }
         };
         if let Some(answered) = answered {
-            write_line(&answered, out)?;
+            write_line(&answered, &out)?;
+        }
+    }
+    Ok(())
+}
+
+/// Reads lines to the end of the input. What needs no turn is done at once.
+fn read(
+    mut input: impl BufRead,
+    out: &Mutex<impl Write>,
+    requests: &Requests,
+    lines: &SyncSender<io::Result<RequestLine>>,
+) {
+    loop {
+        let read = match read_line(&mut input) {
+            Ok(None) => return,
+            Ok(Some(RequestLine::Request(line))) if line.trim_ascii().is_empty() => continue,
+            Ok(Some(RequestLine::Request(line))) => match at_once(&line) {
+                Some(AtOnce::Answer(answered)) => match write_line(&answered, out) {
+                    Ok(()) => continue,
+                    Err(error) => Err(error),
+                },
+                Some(AtOnce::Cancel(id)) => {
+                    requests.cancel(id);
+                    continue;
+                }
+                None => Ok(RequestLine::Request(line)),
+            },
+            Ok(Some(line)) => Ok(line),
+            Err(error) => Err(error),
+        };
+        let is_over = read.is_err();
+        if lines.send(read).is_err() || is_over {
+            return;
         }
     }
 }
 
-fn write_line(answer: &Value, out: &mut dyn Write) -> io::Result<()> {
-    serde_json::to_writer(&mut *out, answer)?;
-    out.write_all(b"\n")?;
+/// The next line; `None` at the end.
+fn read_line(input: &mut impl BufRead) -> io::Result<Option<RequestLine>> {
+    let mut line = Vec::new();
+    let read = input.by_ref().take(MAX_LINE).read_until(b'\n', &mut line)?;
+    if !line.ends_with(b"\n") && read as u64 == MAX_LINE {
+        skip_line(input)?;
+        return Ok(Some(RequestLine::TooLong));
+    }
+    Ok((read > 0).then_some(RequestLine::Request(line)))
+}
+
+fn write_line(answer: &Value, out: &Mutex<impl Write>) -> io::Result<()> {
+    let mut out = out.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut line = serde_json::to_vec(answer)?;
+    line.push(b'\n');
+    out.write_all(&line)?;
     out.flush()
 }
 
@@ -61,11 +130,96 @@ mod tests {
     use crate::mcp::child::Ended;
     use serde_json::json;
 
+    /// An output that the test reads.
+    #[derive(Clone, Default)]
+    struct Out(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Out {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.lock().unwrap().write(bytes)
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    impl Out {
+        fn text(&self) -> String {
+            String::from_utf8(self.0.lock().unwrap().clone()).unwrap()
+        }
+
+        fn answers(&self) -> Vec<Value> {
+            self.text().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        }
+    }
+
+    fn ended(words: &[String]) -> Ended {
+        Ended { code: 0, out: words.join(" "), notes: String::new() }
+    }
+
     fn talk(text: &[u8]) -> Vec<Value> {
-        let mut out = Vec::new();
-        let mut run = |words: &[String]| Ended { code: 0, out: words.join(" "), notes: String::new() };
-        serve(text, &mut out, &mut run).unwrap();
-        String::from_utf8(out).unwrap().lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+        let out = Out::default();
+        let requests = Arc::new(Requests::default());
+        serve(io::Cursor::new(text.to_vec()), out.clone(), &requests, &mut ended).unwrap();
+        out.answers()
+    }
+
+    fn find(id: u32) -> String {
+        let params = json!({ "name": "xhist_find", "arguments": { "what": format!("f{id}") } });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "tools/call", "params": params }).to_string()
+    }
+
+    fn wait_for(what: impl Fn() -> bool) {
+        let start = std::time::Instant::now();
+        while !what() {
+            assert!(start.elapsed().as_secs() < 60, "it does not come");
+            thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+
+    #[test]
+    fn a_ping_is_answered_while_a_tool_runs_and_tools_in_their_order() {
+        let (input, mut client) = io::pipe().unwrap();
+        let out = Out::default();
+        let requests = Arc::new(Requests::default());
+        writeln!(client, "{}\n{}", find(1), find(2)).unwrap();
+        let mut run = |words: &[String]| {
+            if words.iter().any(|word| word == "f1") {
+                writeln!(client, r#"{{"jsonrpc":"2.0","id":"p","method":"ping"}}"#).unwrap();
+                wait_for(|| !out.answers().is_empty());
+                // The other end stays open as long as this one lives.
+                client = io::pipe().unwrap().1;
+            }
+            ended(words)
+        };
+        serve(io::BufReader::new(input), out.clone(), &requests, &mut run).unwrap();
+        let ids: Vec<Value> = out.answers().iter().map(|answer| answer["id"].clone()).collect();
+        assert_eq!(ids, [json!("p"), json!(1), json!(2)]);
+    }
+
+    #[test]
+    fn a_request_that_is_taken_back_ends_and_has_no_answer() {
+        let (input, mut client) = io::pipe().unwrap();
+        let out = Out::default();
+        let requests = Arc::new(Requests::default());
+        writeln!(client, "{}\n{}\n{}", find(1), find(2), find(3)).unwrap();
+        let mut run = |words: &[String]| {
+            if words.iter().any(|word| word == "f1") {
+                for id in [2, 1] {
+                    let params = json!({ "requestId": id });
+                    let method = "notifications/cancelled";
+                    writeln!(client, "{}", json!({ "jsonrpc": "2.0", "method": method, "params": params }))
+                        .unwrap();
+                }
+                wait_for(|| requests.is_cancelled());
+                client = io::pipe().unwrap().1;
+            }
+            ended(words)
+        };
+        serve(io::BufReader::new(input), out.clone(), &requests, &mut run).unwrap();
+        let ids: Vec<Value> = out.answers().iter().map(|answer| answer["id"].clone()).collect();
+        assert_eq!(ids, [json!(3)]);
     }
 
     #[test]
@@ -128,7 +282,7 @@ mod tests {
             text.push(b'\n');
             requests += 1;
         }
-        let mut out = Vec::new();
+        let out = Out::default();
         let (mut started, mut unsafe_words) = (0, Vec::new());
         let mut run = |words: &[String]| {
             started += 1;
@@ -145,10 +299,10 @@ mod tests {
             unsafe_words.extend(words.iter().filter(is_escape).cloned());
             Ended { code: 0, out: "\u{1b}[31m".repeat(4000), notes: "n\n".repeat(9000) }
         };
-        serve(&text[..], &mut out, &mut run).unwrap();
+        serve(io::Cursor::new(text), out.clone(), &Arc::new(Requests::default()), &mut run).unwrap();
         assert_eq!(unsafe_words, Vec::<String>::new());
         let mut errors = 0;
-        for line in String::from_utf8(out).unwrap().lines() {
+        for line in out.text().lines() {
             let answer: Value = serde_json::from_str(line).unwrap();
             let text = answer["result"]["content"][0]["text"].as_str().unwrap_or_default();
             assert!(text.len() <= 8 << 10 && !text.contains('\u{1b}'), "{} bytes", text.len());

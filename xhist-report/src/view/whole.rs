@@ -1,7 +1,7 @@
 //! An answer in place of the panes: the whole call that is looked at, or where a value of it comes from.
 
 use super::row::{RowRole, RowTarget, ViewRow};
-use crate::query::origin::{OriginLook, WITH_VALUES, print_text};
+use crate::query::origin::{OriginLook, WITH_VALUES, text_lines};
 use crate::query::{self, AskedHistory};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{CallId, Recording, StepId};
@@ -36,13 +36,11 @@ impl WholeAnswer {
         let origin = origin_of(recording, name, at)?;
         let command = |asked: &str| typed::command(format!("origin {}", quoted(asked)));
         let look = OriginLook { command: Box::new(command), with_values: WITH_VALUES };
-        let mut text = Vec::new();
-        // Writing to memory does not fail.
-        let _ = print_text(recording, &origin, &look, &mut anstream::StripStream::new(&mut text));
+        let lines = text_lines(recording, &origin, &look).into_iter();
         let steps = std::iter::once(origin.step).chain(origin.hops.iter().map(|hop| hop.step));
         let steps = steps.map(Some).chain(std::iter::repeat(None));
-        let lines = String::from_utf8_lossy(&text).lines().map(str::to_owned).collect::<Vec<_>>();
-        Ok(WholeAnswer { rows: lines.into_iter().zip(steps).collect(), selected: 0 })
+        let lines = lines.map(|(_, line)| anstream::adapter::strip_str(&line).to_string());
+        Ok(WholeAnswer { rows: lines.zip(steps).collect(), selected: 0 })
     }
 
     /// How many rows there are.

@@ -51,6 +51,7 @@ static CALLBACKS: Callbacks = Callbacks {
     number_for_thread: || if spectra_file::is_open() { spectra::origin() } else { 0 },
     on_thread: spectra::set_parent,
     on_process: |pid| spectra_file::note_start(pid, spectra::origin()),
+    on_output: crate::trace::on_output,
 };
 
 /// The program enters a sandbox, or forbids the processor's counter.

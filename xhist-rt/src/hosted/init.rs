@@ -8,7 +8,7 @@ use crate::hosted::rings::late_file;
 use crate::hosted::setup::config::{self, Config};
 use crate::hosted::setup::file;
 use crate::hosted::setup::settings::{FILE, PANIC};
-use crate::hosted::system::sys;
+use crate::hosted::system::{sys, written};
 use crate::hosted::{export, panic, threads};
 
 /// The exit handler of [`Init::install`] is there.
@@ -101,6 +101,7 @@ impl Init {
 pub(crate) fn set_map_hash(hash: u64) {
     static REGISTERED: AtomicBool = AtomicBool::new(false);
     acquire::set_map_hash(hash);
+    written::note_main();
     if !INSTALLED.load(Ordering::Relaxed) && !REGISTERED.swap(true, Ordering::Relaxed) {
         sys::at_exit(on_exit_alone);
     }

@@ -13,7 +13,7 @@ use super::slow_path::append_record;
 use super::system::backtrace::Backtrace;
 use super::threads;
 use super::track::act::count_lost_words;
-use super::track::pending;
+use super::track::{pending, printed};
 
 /// Bytes before the payload: places for the sequence number and the id.
 const HEAD: usize = 2;
@@ -27,10 +27,12 @@ pub(crate) fn install(has_line: bool) {
         // This comes before the previous hook runs statements of its own.
         let thread = std::thread::current();
         note(info.location(), thread.name());
-        previous(info);
-        if has_line {
-            print();
-        }
+        printed::muted(|| {
+            previous(info);
+            if has_line {
+                print();
+            }
+        });
     }));
 }
 

@@ -10,6 +10,9 @@ use super::logger::{event, is_logged};
 const LEN: usize = 400;
 /// What ends a line that was cut.
 const CUT: &str = "...";
+/// Bytes of what says how much more there was.
+#[cfg(all(feature = "trace", feature = "std"))]
+const MORE: usize = 40;
 
 /// How serious a line is, as the crates `log` and `tracing` have it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -73,13 +76,32 @@ impl LineText {
         LineText { bytes: [0; LEN], len: 0, is_cut: false }
     }
 
+    /// The beginning of bytes without a line end behind them, and how many more there are. The bytes may be of any kind.
+    #[cfg(all(feature = "trace", feature = "std"))]
+    pub(super) fn finish_bytes(&mut self, bytes: impl Iterator<Item = u8>, len: usize) -> &[u8] {
+        for (place, byte) in self.bytes.iter_mut().zip(bytes.take(len)) {
+            *place = byte;
+            self.len += 1;
+        }
+        if len > LEN && self.len == LEN {
+            self.len = self.start_of_character(LEN - MORE);
+            // There is room for both.
+            let _ = write!(self, "{CUT} {} bytes more", len - self.len);
+        } else if self.bytes[..self.len].ends_with(b"\n") {
+            self.len -= 1;
+        }
+        &self.bytes[..self.len]
+    }
+
+    /// Where the character begins that has the byte at this place. Bytes that are no text may be cut anywhere.
+    fn start_of_character(&self, end: usize) -> usize {
+        let is_start = |at: &usize| self.bytes.get(*at).is_none_or(|byte| byte & 0xc0 != 0x80);
+        (end.saturating_sub(3)..=end).rev().find(is_start).unwrap_or(end)
+    }
+
     pub(super) fn finish(&mut self) -> &[u8] {
         if self.is_cut {
-            let mut end = self.len.min(LEN - CUT.len());
-            // Not within a character.
-            while end > 0 && self.bytes.get(end).is_some_and(|byte| byte & 0xc0 == 0x80) {
-                end -= 1;
-            }
+            let end = self.start_of_character(self.len.min(LEN - CUT.len()));
             self.len = end + CUT.len();
             self.bytes[end..self.len].copy_from_slice(CUT.as_bytes());
         }
@@ -237,5 +259,26 @@ mod tests {
             }
         }
         assert_eq!(text(&["b", &fits, "c"]).len(), LEN);
+    }
+
+    #[cfg(all(feature = "trace", feature = "std"))]
+    #[test]
+    fn of_many_bytes_the_beginning_and_the_number_of_the_others_are_kept() {
+        let kept = |bytes: &[u8]| LineText::new().finish_bytes(bytes.iter().copied(), bytes.len()).to_vec();
+        assert_eq!(
+            (kept(b"a\xffb\n"), kept(b"\n\n"), kept(b"")),
+            (b"a\xffb".to_vec(), b"\n".to_vec(), b"".to_vec())
+        );
+        assert_eq!(kept(&[7; LEN]), [7; LEN]);
+        for unit in ["a", "é", "€", "𝄞"] {
+            let long = unit.repeat(2 * LEN);
+            let text = String::from_utf8(kept(long.as_bytes())).expect("whole characters");
+            let (begin, more) = text.split_once("... ").expect("it is cut");
+            assert!(text.len() <= LEN && long.starts_with(begin), "{text}");
+            assert_eq!(more, format!("{} bytes more", long.len() - begin.len()));
+        }
+        // Bytes within a character only.
+        let kept = kept(&[0x80; 5000]);
+        assert!(kept.ends_with(b"... 4640 bytes more") && kept.starts_with(&[0x80; LEN - MORE]));
     }
 }

@@ -43,8 +43,10 @@ pub use logger::{
 pub(crate) use mask::set;
 pub use mask::{disable, enable, is_profiled, opcodes};
 #[cfg(all(feature = "trace", feature = "std"))]
+pub(crate) use output::on_output;
+#[cfg(all(feature = "trace", feature = "std"))]
 #[doc(hidden)]
-pub use output::{Printed, Stream};
+pub use output::{Printed, Stream, record_writes};
 #[cfg(feature = "trace")]
 pub(crate) use shapes::noticed;
 pub use shapes::{

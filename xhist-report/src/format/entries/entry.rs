@@ -49,7 +49,7 @@ pub enum Subject<'a> {
     Panic(&'a Record),
     /// A fatal signal arrived.
     Signal(u64, &'a Record),
-    /// What was printed, and the line of the macro. It has no number of its own.
+    /// What was printed, and the line of the macro, 0 without one. It has no number of its own.
     Output(&'a DescribedTrace, u32),
     /// A trace event and its description.
     Trace(&'a Trace, &'a DescribedTrace),

@@ -126,7 +126,9 @@ enum JsonLine<'a> {
     Output {
         ring: usize,
         stream: &'a str,
-        line: u32,
+        /// Of the macro that printed.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        line: Option<u32>,
         text: &'a str,
     },
     Hot {
@@ -503,6 +505,7 @@ impl Format for Json {
             Subject::Signal(signal, _) => JsonLine::Signal { head, signal },
             Subject::Output(trace, line) => {
                 let stream = trace.name.as_deref().unwrap_or_default();
+                let line = Some(line).filter(|line| *line > 0);
                 JsonLine::Output { ring, stream, line, text: &trace.text }
             }
             Subject::Trace(event, trace) => trace_line(head, event, trace),

@@ -1,17 +1,17 @@
 //! The origin of a value as JSON, one object a line.
 
-use std::io::{self, Write};
-
 use serde_json::{Value, json};
 
+use super::{OriginLine, weight_of_hop};
+use crate::budget::Weight;
 use xhist_history::origin::{OriginEnd, OriginHop, ValueOrigin};
 use xhist_history::recording::{Recording, SiteId};
 
 /// The version of this format.
 const SCHEMA: u32 = 1;
 
-/// Writes an origin.
-pub fn print(recording: &Recording, origin: &ValueOrigin, out: &mut dyn Write) -> io::Result<()> {
+/// The lines of an origin. Without the first and the last the others are not understood.
+pub fn lines(recording: &Recording, origin: &ValueOrigin) -> Vec<OriginLine> {
     let lane = recording.lane(recording.lane_of(origin.step));
     let head = json!({
         "schema": SCHEMA,
@@ -22,10 +22,14 @@ pub fn print(recording: &Recording, origin: &ValueOrigin, out: &mut dyn Write) -
         "thread": lane.map(|lane| &lane.name),
         "value": origin.value,
     });
-    writeln!(out, "{}", with_place(recording, recording.site_at(origin.step), head))?;
-    for hop in &origin.hops {
-        writeln!(out, "{}", hop_json(recording, hop))?;
-    }
+    let head = with_place(recording, recording.site_at(origin.step), head);
+    let mut lines = vec![(Weight::FRAME, head.to_string())];
+    let hops = origin.hops.iter().enumerate();
+    lines.extend(
+        hops.map(|(index, hop)| {
+            (weight_of_hop(index, origin.hops.len()), hop_json(recording, hop).to_string())
+        }),
+    );
     let end = match &origin.end {
         OriginEnd::Made(by, operands) => {
             let operand = |operand: &xhist_history::origin::Operand| json!({ "name": operand.name, "n": recording.number(operand.step), "value": operand.value });
@@ -33,7 +37,8 @@ pub fn print(recording: &Recording, origin: &ValueOrigin, out: &mut dyn Write) -
         }
         OriginEnd::Unknown(why) => json!({ "kind": "unknown", "why": why }),
     };
-    writeln!(out, "{end}")
+    lines.push((Weight::FRAME, end.to_string()));
+    lines
 }
 
 fn hop_json(recording: &Recording, hop: &OriginHop) -> Value {

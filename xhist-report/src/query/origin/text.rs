@@ -4,6 +4,8 @@ use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 
+use super::{OriginLine, weight_of_hop};
+use crate::budget::Weight;
 use xhist_history::model::{shortened, tail_of};
 use xhist_history::origin::{HopKind, OriginEnd, OriginHop, ValueOrigin};
 use xhist_history::recording::Recording;
@@ -35,30 +37,26 @@ pub struct OriginLook<'l> {
     pub with_values: &'l str,
 }
 
-/// Writes all of an origin.
-pub fn print(
-    recording: &Recording,
-    origin: &ValueOrigin,
-    look: &OriginLook<'_>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// The lines of an origin.
+pub fn lines(recording: &Recording, origin: &ValueOrigin, look: &OriginLook<'_>) -> Vec<OriginLine> {
     let lane = recording.lane(recording.lane_of(origin.step));
     let thread = lane.map_or(String::new(), |lane| format!(" in thread {}", lane.name));
     let number = recording.number(origin.step);
-    writeln!(out, "origin of `{}` at {number}{}{thread}", origin.name, value_text(origin.value.as_deref()))?;
+    let title =
+        format!("origin of `{}` at {number}{}{thread}", origin.name, value_text(origin.value.as_deref()));
+    let mut all = vec![(Weight::FRAME, title)];
     let lines: Vec<Line> = origin.hops.iter().map(|hop| Line::of(recording, hop)).collect();
-    write_lines(&lines, out)?;
-    write_end(recording, origin, look, usize::MAX, out)?;
+    let hops = in_columns(&lines).into_iter().enumerate();
+    all.extend(hops.map(|(index, line)| (weight_of_hop(index, lines.len()), line)));
+    all.extend(end(recording, origin, look, usize::MAX));
     if lines.iter().any(|line| line.is_from_text) {
-        writeln!(
-            out,
-            "~ this statement ran; that it passed the value on is known from its text, not from a recorded value"
-        )?;
+        let why = "~ this statement ran; that it passed the value on is known from its text, not from a recorded value";
+        all.push((Weight::on_the_way(0), why.to_owned()));
     }
     if recording.values.is_empty() {
-        writeln!(out, "no values are recorded: {}", look.with_values)?;
+        all.push((Weight::on_the_way(0), format!("no values are recorded: {}", look.with_values)));
     }
-    Ok(())
+    all
 }
 
 /// Writes an origin in a few lines, under this title.
@@ -76,8 +74,8 @@ pub fn print_brief(
         let text = format!("... {left_out} more statements passed it on");
         lines.splice(newest..newest + left_out, [Line { text, ..Line::default() }]);
     }
-    write_lines(&lines, out)?;
-    write_end(recording, origin, look, BRIEF_COMMANDS, out)
+    let end = end(recording, origin, look, BRIEF_COMMANDS).into_iter().map(|(_, line)| line);
+    in_columns(&lines).into_iter().chain(end).try_for_each(|line| writeln!(out, "{line}"))
 }
 
 /// A line in columns.
@@ -115,17 +113,17 @@ impl Line {
     }
 }
 
-fn write_lines(lines: &[Line], out: &mut dyn Write) -> io::Result<()> {
+/// Lines with their columns aligned.
+fn in_columns(lines: &[Line]) -> Vec<String> {
     let width = |cell: &dyn Fn(&Line) -> &str, most: usize| {
         lines.iter().map(|line| cell(line).chars().count().min(most)).max().unwrap_or_default()
     };
     let number = width(&|line| &line.number, MOST_PLACE) + 1;
     let (place, function) =
         (width(&|line| &line.place, MOST_PLACE), width(&|line| &line.function, MOST_FUNCTION));
-    for line in lines {
+    let in_columns = |line: &Line| {
         if line.number.is_empty() {
-            writeln!(out, "  {DIM}{:number$}  {}{DIM:#}", "", line.text)?;
-            continue;
+            return format!("  {DIM}{:number$}  {}{DIM:#}", "", line.text);
         }
         let mark = if line.is_from_text { "~" } else { "" };
         let marked = format!("{mark}{}", line.number);
@@ -134,25 +132,26 @@ fn write_lines(lines: &[Line], out: &mut dyn Write) -> io::Result<()> {
             "  {marked:>number$}  {:<place$}  {FUNCTION}{name:<function$}{FUNCTION:#}  {}",
             line.place, line.text
         );
-        writeln!(out, "{}", text.trim_end())?;
-    }
-    Ok(())
+        text.trim_end().to_owned()
+    };
+    lines.iter().map(in_columns).collect()
 }
 
-fn write_end(
+/// How the way ends, and at most this number of commands that go on.
+fn end(
     recording: &Recording,
     origin: &ValueOrigin,
     look: &OriginLook<'_>,
     commands: usize,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    writeln!(out, "  {}", shortened(&origin.end_text(recording), MOST_END))?;
-    let OriginEnd::Made(_, operands) = &origin.end else { return Ok(()) };
+) -> Vec<OriginLine> {
+    let mut lines = vec![(Weight::FRAME, format!("  {}", shortened(&origin.end_text(recording), MOST_END)))];
+    let OriginEnd::Made(_, operands) = &origin.end else { return lines };
     for operand in operands.iter().filter(|operand| !operand.name.contains("[..]")).take(commands) {
         let asked = format!("{}@{}", operand.name, recording.number(operand.step));
-        writeln!(out, "  {DIM}go on: {}{DIM:#}", (look.command)(&asked))?;
+        let command = format!("  {DIM}go on: {}{DIM:#}", (look.command)(&asked));
+        lines.push((Weight::level(0, 0), command));
     }
-    Ok(())
+    lines
 }
 
 fn value_text(value: Option<&str>) -> String {

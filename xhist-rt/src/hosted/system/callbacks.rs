@@ -3,6 +3,8 @@
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use super::written::Written;
+
 /// Functions of the recorder, for what the program does: a system calls those whose occasions it sees. Each may be called in a
 /// signal handler.
 #[allow(dead_code, reason = "no system shows all of them")]
@@ -21,6 +23,8 @@ pub(crate) struct Callbacks {
     pub(crate) on_thread: fn(u32),
     /// The calling thread has started this process.
     pub(crate) on_process: fn(u32),
+    /// The calling thread has written this, past the macros that print or through them.
+    pub(crate) on_output: fn(&Written<'_>),
 }
 
 static CALLBACKS: AtomicPtr<Callbacks> = AtomicPtr::new(null_mut());

@@ -46,5 +46,7 @@ pub(crate) mod shared_state;
 #[cfg_attr(windows, path = "windows/mod.rs")]
 #[allow(unsafe_code, reason = "calls of the system")]
 pub(crate) mod sys;
+#[allow(unsafe_code)]
+pub(crate) mod written;
 
 pub(crate) use callbacks::{Callbacks, set_callbacks};

@@ -31,4 +31,4 @@ mod storage;
 
 pub(crate) use access::{ThisThread, TrackPtr, is_off};
 pub(crate) use cpu::tls;
-pub(crate) use state::{Handlers, Panic, Pending, SCRATCH, TAKEN, ThreadState, Track};
+pub(crate) use state::{Handlers, Panic, Pending, Printing, SCRATCH, TAKEN, ThreadState, Track};

@@ -71,6 +71,18 @@ pub(crate) struct Track {
     /// Number of roll-overs, modulo 256.
     pub(crate) roll_overs: u8,
     pub(crate) pending: Pending,
+    pub(crate) printing: Printing,
+}
+
+/// What the thread of a track is printing through the recorder.
+#[derive(Clone, Copy)]
+pub(crate) enum Printing {
+    /// Nothing: what it writes is not recorded yet.
+    Nothing,
+    /// A macro gives a text to its stream, and this much of it is not written yet.
+    Text { rest: *const [u8], is_err: bool },
+    /// What is not the program's output, such as the message of a panic.
+    Muted,
 }
 
 /// What the thread of a track catches up on at its next check.
@@ -110,6 +122,7 @@ impl Track {
             may_fold: true,
             roll_overs: 0,
             pending: Pending::default(),
+            printing: Printing::Nothing,
         }
     }
 

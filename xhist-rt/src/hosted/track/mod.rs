@@ -3,6 +3,7 @@
 //!
 //! `act` changes a track on behalf of its thread. On top of it, `handlers` gives signal handlers rings of their own,
 //! `events` appends events, and `pending` is what a thread catches up on at its next check.
+//! `printed` knows which output is recorded already.
 
 pub(crate) mod act;
 pub(crate) mod events;
@@ -10,3 +11,5 @@ pub(crate) mod events;
 pub(crate) mod handlers;
 #[allow(unsafe_code)]
 pub(crate) mod pending;
+#[allow(unsafe_code)]
+pub(crate) mod printed;

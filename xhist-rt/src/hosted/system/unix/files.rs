@@ -31,12 +31,21 @@ pub(crate) fn stat_by(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Result<libc
     Ok(unsafe { stat.assume_init() })
 }
 
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+unsafe extern "C" {
+    /// `write` past the hook: what the recorder writes is not the program's output.
+    #[link_name = "__write"]
+    fn write(fd: c_int, bytes: *const c_void, len: usize) -> isize;
+}
+#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+use libc::write;
+
 /// Writes all bytes and continues after interruptions. Stops at an error.
 pub(crate) fn write_all(fd: c_int, bytes: *const u8, len: usize) -> bool {
     let mut done = 0;
     while done < len {
         // SAFETY: the caller passes memory of `len` bytes. The kernel may read it while it changes.
-        let n = unsafe { libc::write(fd, bytes.add(done).cast::<c_void>(), len - done) };
+        let n = unsafe { write(fd, bytes.add(done).cast::<c_void>(), len - done) };
         if n > 0 {
             done += n as usize;
         } else if n == 0 || std::io::Error::last_os_error().kind() != std::io::ErrorKind::Interrupted {

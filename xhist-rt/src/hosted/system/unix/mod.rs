@@ -17,6 +17,7 @@ mod syscall;
 mod threads;
 mod time;
 mod weak;
+mod writes;
 
 pub(crate) use cut::forget_all as forget_cuts;
 pub(crate) use environment::{
