@@ -100,9 +100,7 @@ pub const CASES: &[Case] = &[
     Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")
     }),
-    Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || {
-        kinds::compiles("thumbv7m-none-eabi")
-    }),
+    Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || kinds::compiles("thumbv7m-none-eabi")),
     Case::needing("recorder_with_sample_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
         kinds::compiles("thumbv7em-none-eabihf")
     }),

@@ -246,7 +246,7 @@ fn written() {
     assert_eq!(found.len(), expected.len() + 1, "that of a thread: {found:#?}");
     // Each is at the statement that wrote it.
     for (text, mark) in [("writeln", "writeln"), ("by path", "path"), ("line 0", "flush")] {
-        let hit = report(tree.path()).args("find --limit 3").arg(&format!("\"{text}")).succeed();
+        let hit = report(tree.path()).args("find --limit 3").arg(format!("\"{text}")).succeed();
         let line = line_of(&tree.join("src/main.rs"), &format!("// {mark}"));
         hit.check(hit.stdout.contains(&format!("src/main.rs:{line}")), text);
     }
@@ -354,7 +354,7 @@ fn linked() {
     for ending in ["so", "a"] {
         let find = Run::new("find", tree.path())
             .args("target/xhist -name")
-            .arg(&format!("libsaid.{ending}"))
+            .arg(format!("libsaid.{ending}"))
             .succeed();
         let library = tree.join(find.stdout.lines().next().expect("the library"));
         let build =
