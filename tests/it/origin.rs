@@ -290,7 +290,7 @@ fn budget() {
             done.check(done.stdout.contains("made in src/lib.rs:"), "the end");
             done.check(last.ends_with(&format!(" All: cargo xhist {command}")), "the command");
             let is_own = |row: &&str| all.contains(row) || row.starts_with("... ");
-            done.check(rows[..rows.len() - 1].iter().all(|row| is_own(row)), "whole lines");
+            done.check(rows[..rows.len() - 1].iter().all(is_own), "whole lines");
         }
     }
 }

@@ -239,7 +239,7 @@ mod tests {
             options.programs.given = Some(path.clone());
             find(&Ring::default(), &options, &|_| true).map(|_| ()).err()
         };
-        assert!(matches!(found(), Some(NoProgram::Unfit(_, "cannot be read"))));
+        assert!(matches!(found(), Some(NoProgram::Unfit(_, Unfit::Unreadable))));
         // Two headers, no section.
         let mut program = vec![0; 328];
         for (at, bytes) in
