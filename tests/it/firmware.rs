@@ -97,11 +97,11 @@ pub const CASES: &[Case] = &[
         embedded_test::by_probe,
     ),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
-    Case::needing("recorder_with_sample_compiles_for_cortex_m0", NEEDS, || {
+    Case::needing("recorder_compiles_for_cortex_m0", NEEDS, || {
         kinds::compiles("thumbv6m-none-eabi")
     }),
     Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || kinds::compiles("thumbv7m-none-eabi")),
-    Case::needing("recorder_with_sample_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
+    Case::needing("recorder_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
         kinds::compiles("thumbv7em-none-eabihf")
     }),
     Case::needing("recorder_compiles_for_risc_v", NEEDS, || kinds::compiles("riscv32imac-unknown-none-elf")),

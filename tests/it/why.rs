@@ -4,6 +4,7 @@ use xhist_tests::{Case, Done, Tree, cargo};
 
 pub const CASES: &[Case] = &[
     Case::new("a_failed_test_is_answered_with_values", values),
+    Case::new("a_call_whose_beginning_is_folded_has_its_arguments", arguments),
     Case::new("a_test_that_passes_the_next_time_is_compared", flaky),
     Case::new("several_runs_part_at_the_first_statement", rerun),
     Case::new("runs_that_do_not_part_are_said_to_be_equal", equal),
@@ -61,6 +62,19 @@ fn values() {
         "of the whole run",
     );
     again(&tree, "why counted").expect(0);
+}
+
+fn arguments() {
+    let lines: String = (1..60).map(|number| format!("    sum += {number} & 1;\n")).collect();
+    let tree = project(&format!(
+        "pub fn scaled(size: u32, factor: u32) -> u32 {{\n    let mut sum = 0;\n{lines}    \
+         assert!(size * factor < 100, \"large\");\n    sum\n}}\n\n\
+         #[test]\nfn sizes_are_small() {{\n    assert_eq!(scaled(7, 60), 30);\n}}\n"
+    ));
+    again(&tree, "test --lib").expect(101);
+    let done = again(&tree, "why").expect(0);
+    let folded = done.stderr.lines().find(|line| line.contains(" statements before")).unwrap_or_default();
+    done.check(folded.ends_with(" statements before  size = 7, factor = 60"), "what it was called with");
 }
 
 /// A test that goes by a file: it fails in every second run.

@@ -26,7 +26,7 @@ pub(super) fn compiles(target: &str) {
         let features = format!("--no-default-features --features={features}");
         compile(".", &format!("build --quiet -p xhist-rt {features}"));
     }
-    if target.starts_with("thumb") && target != RUNS {
+    if is_long() && target.starts_with("thumb") && target != RUNS {
         compile("samples/firmware-cortex-m", "check --quiet");
     }
 }

@@ -73,6 +73,8 @@ pub struct Row {
     pub runs: Vec<u64>,
     /// When they ran first, in a loop that is one round.
     pub firsts: Vec<u64>,
+    /// The first statement of a call whose beginning has no lines, and when it ran: the arguments are behind it.
+    pub entry: Option<(ListedStatement, u64)>,
     /// Statements that ran in its calls and have no lines.
     pub inside: u64,
     /// The interrupt that began with it; 0 for none.
@@ -92,6 +94,7 @@ impl Row {
             rank: None,
             runs: Vec::new(),
             firsts: Vec::new(),
+            entry: None,
             inside: 0,
             interrupt: 0,
             frame: None,
@@ -475,6 +478,9 @@ impl View<'_> {
                     RowKind::Earlier(call.function, statements, inside)
                 };
                 drawn.push(depth, 1, kind);
+                if next == 0 {
+                    drawn.entered(row, hidden);
+                }
                 if island == first && !matches!(hidden, [CallContent::Counted(_)]) {
                     let steps = [STEP, SMALL_STEP].map(|most| {
                         let (more, cost) = step(hidden, is_outline, most);
@@ -579,6 +585,7 @@ impl View<'_> {
             None => RowKind::Earlier(None, call.statements, Vec::new()),
         };
         drawn.push(depth + 1, times, kind);
+        drawn.entered(row, &call.body);
         if !call.body.is_empty() {
             let steps = [STEP, SMALL_STEP].map(|most| step(&call.body, false, most));
             let name = call.function.map_or("", |function| self.code.short_name(function));
@@ -621,6 +628,15 @@ impl Drawn {
     fn began(&mut self, row: usize, call: &FoldedCall) {
         if let Some(row) = self.rows.get_mut(row) {
             row.interrupt = call.interrupt;
+        }
+    }
+
+    /// This row has the beginning of a call.
+    fn entered(&mut self, row: usize, body: &[CallContent]) {
+        if let (Some(row), Some(CallContent::Line { statement, since, .. })) =
+            (self.rows.get_mut(row), body.first())
+        {
+            row.entry = Some((*statement, *since));
         }
     }
 

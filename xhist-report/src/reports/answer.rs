@@ -361,6 +361,16 @@ impl<'o> AnswerReport<'o> {
             }
             listed.extend(places.into_values().map(|(file, line)| (hash, file, line)));
         }
+        for (statement, run) in rows.iter().filter_map(|row| row.entry) {
+            let Some(values) = part.values.get(&run) else { continue };
+            let (file, span) = code.place(statement);
+            let to = (context.options, &mut *context.notes);
+            let mut values = self.values.show(ring, (map, names), Some((file, span.line)), values, to);
+            values.retain(|value| value.is_parameter && value.is_here);
+            if !values.is_empty() {
+                sources.arguments.insert(run, values);
+            }
+        }
         let names = (*code, &ring.interrupts);
         write_reentries(&part.reentries, code, context.out)?;
         write_rows(&rows, names, &mut sources, self.options.layout.links, context.out)?;

@@ -30,7 +30,8 @@ pub trait Sources {
     /// The source text of a statement in one line, and the last line of the source that is in there. `is_open`: a frame of the
     /// panic is at it.
     fn text(&mut self, code: &Code, statement: ListedStatement, is_open: bool) -> Option<(String, u32)>;
-    /// The values behind the statements of a row: the newest, and those of the first round of a loop. Empty without any.
+    /// The values behind the statements of a row: the newest, and those of the first round of a loop; or the arguments of the
+    /// call that begins with it. Empty without any.
     fn values(&mut self, row: &Row) -> String;
     /// The file that it is in.
     fn file(&mut self, code: &Code, statement: ListedStatement) -> Option<PathBuf>;
@@ -260,14 +261,15 @@ impl Cells {
         };
         let name = |function: Option<BodyId>| function.map_or(String::new(), |function| code.name(function));
         let depth = row.depth.min(MOST_DEPTH);
+        let values = sources.values(row);
         let folded = |function: String, text: String| Cells {
             place: String::new(),
             linked: String::new(),
             function,
             depth,
             text,
-            behind: times.clone(),
-            values: String::new(),
+            behind: format!("{times}{values}"),
+            values: values.clone(),
             is_folded: true,
         };
         Ok(match &row.kind {
@@ -281,14 +283,13 @@ impl Cells {
                 }
                 let linked = links.linked(&place, sources.file(code, *statement).as_deref(), line);
                 let rank = row.rank.map_or(String::new(), |rank| format!("  <- suspect {rank}"));
-                let values = sources.values(row);
                 let inside = match row.inside {
                     0 => String::new(),
                     inside => format!("  ... {} inside", plural(inside)),
                 };
                 let (text, behind) = (shortened(&text, MOST_TEXT), format!("{times}{inside}{values}{rank}"));
                 let function = code.name_of(*statement);
-                Cells { place, linked, function, depth, text, behind, values, is_folded: false }
+                Cells { place, linked, function, depth, text, behind, values: values.clone(), is_folded: false }
             }
             RowKind::Call(function, statements, inside) => {
                 let place = code.path(*function).to_owned();

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 
 use super::answer_rows::{MOST_TEXT, Sources};
 use xhist_history::answer::{Code, ListedStatement, Row};
-use xhist_history::model::{Names, ShownValue, values_line};
+use xhist_history::model::{Names, ShownValue, shortened, values_line};
 use xhist_history::notes::Notes;
 use xhist_history::text::SourceText;
 use xhist_history::tokens::without_comments;
@@ -15,6 +15,8 @@ use xhist_history::tokens::without_comments;
 const TEXT_LINES: u32 = 30;
 /// Characters of the first line that need no more to be understood.
 const LONG_ENOUGH: usize = 60;
+/// Characters of the arguments of a call whose beginning has no lines.
+const MOST_ARGUMENTS: usize = 80;
 /// Lines of an open statement that are always shown.
 const SHORT: usize = 3;
 
@@ -52,11 +54,14 @@ pub(super) struct RingSources<'s, 'n> {
     /// Values by the time of their statement; and those of first rounds.
     pub(super) values: HashMap<u64, Vec<ShownValue>>,
     pub(super) first_values: HashMap<u64, Vec<ShownValue>>,
+    /// Arguments of calls whose beginning has no lines, by the time of their first statement.
+    pub(super) arguments: HashMap<u64, Vec<ShownValue>>,
 }
 
 impl<'s, 'n> RingSources<'s, 'n> {
     pub(super) fn new(text: &'s mut SourceText, (map, names): (usize, &'n Names)) -> RingSources<'s, 'n> {
-        RingSources { text, map, names, values: HashMap::new(), first_values: HashMap::new() }
+        let (values, first_values, arguments) = (HashMap::new(), HashMap::new(), HashMap::new());
+        RingSources { text, map, names, values, first_values, arguments }
     }
 }
 
@@ -89,6 +94,9 @@ impl Sources for RingSources<'_, '_> {
     }
 
     fn values(&mut self, row: &Row) -> String {
+        if let Some(arguments) = row.entry.and_then(|(_, run)| self.arguments.get(&run)) {
+            return format!("  {}", shortened(&values_line(arguments), MOST_ARGUMENTS));
+        }
         let of = |known: &HashMap<u64, Vec<ShownValue>>, runs: &[u64]| {
             let values = runs.iter().filter_map(|run| known.get(run)).flatten();
             values.cloned().collect::<Vec<_>>()

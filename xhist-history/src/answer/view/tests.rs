@@ -167,6 +167,22 @@ fn a_call_that_is_not_opened_is_below_its_statement() {
     assert_eq!(shown(&lines, &[], 5), ["2", "20", " g:7", "22", "23"]);
 }
 
+#[test]
+fn a_row_that_hides_the_beginning_of_a_call_has_its_first_statement() {
+    let (names, code) = f_and_g();
+    let mut activations = Activations::new(&code);
+    let of_g = 92..99;
+    let lines = [2, 20].into_iter().chain(of_g).chain([22, 23]);
+    lines.for_each(|line| activations.take(&names, ran(1, line)));
+    let entries = |lines: usize| {
+        let rows = rows(&activations, &code, Wanted { lines, suspects: &[], test: Some("f") });
+        let line = |(statement, _)| code.place(statement).1.line;
+        rows.iter().map(|row| row.entry.map(line)).collect::<Vec<_>>()
+    };
+    assert_eq!(entries(5), [None, None, Some(92), None, None]);
+    assert_eq!(entries(2), [Some(2), None]);
+}
+
 /// What calls a closure of the test may be code of another crate, which reads like the function that ran last.
 #[test]
 fn the_outline_is_that_of_the_test_by_its_name() {
