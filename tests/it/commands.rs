@@ -4,7 +4,7 @@ use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 
-use xhist_tests::{Case, Done, Run, Tree, cargo, line_of, other_cargo, report};
+use xhist_tests::{Case, Done, Run, Tree, cargo, copy_program, line_of, other_cargo, report};
 
 pub const CASES: &[Case] = &[
     Case::new("help_is_there_for_each_command_also_outside_a_project", help),
@@ -269,7 +269,7 @@ fn replaced() {
     let found = other_cargo("sh", tree.path()).arg("-c").arg("command -v cargo-xhist").succeed();
     let bin = tree.join("target/bin");
     std::fs::create_dir_all(&bin).expect("a directory");
-    std::fs::copy(found.stdout.trim_end(), bin.join("cargo-xhist")).expect("a copy");
+    copy_program(found.stdout.trim_end(), bin.join("cargo-xhist"));
     let run = || {
         let path = std::env::var("PATH").expect("UTF-8");
         cargo(tree.path()).args("xhist run").env("PATH", format!("{}:{path}", bin.display()))

@@ -97,9 +97,7 @@ pub const CASES: &[Case] = &[
         embedded_test::by_probe,
     ),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
-    Case::needing("recorder_compiles_for_cortex_m0", NEEDS, || {
-        kinds::compiles("thumbv6m-none-eabi")
-    }),
+    Case::needing("recorder_compiles_for_cortex_m0", NEEDS, || kinds::compiles("thumbv6m-none-eabi")),
     Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || kinds::compiles("thumbv7m-none-eabi")),
     Case::needing("recorder_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
         kinds::compiles("thumbv7em-none-eabihf")

@@ -6,8 +6,8 @@ use std::time::Duration;
 use object::{Object, ObjectSection};
 use rustix::process::Signal;
 use xhist_tests::{
-    CORTEX_M, Case, Done, Listing, Need, Run, Tree, cargo, instrument, line_of, online_cargo, other_cargo,
-    report, repository, with_own_version,
+    CORTEX_M, Case, Done, Listing, Need, Run, Tree, cargo, copy_program, instrument, line_of, online_cargo,
+    other_cargo, report, repository, with_own_version,
 };
 
 pub const CASES: &[Case] = &[
@@ -202,7 +202,7 @@ fn advice_from_git() {
     let installed = Tree::empty("installed");
     let tool = instrument(home.path()).into_command().get_program().to_owned();
     std::fs::create_dir(installed.join("bin")).expect("a directory");
-    std::fs::copy(tool, installed.join("bin/xhist-instrument")).expect("the tool");
+    copy_program(tool, installed.join("bin/xhist-instrument"));
     let url = format!("file://{}", home.path().display());
     let version = env!("CARGO_PKG_VERSION");
     installed.write(

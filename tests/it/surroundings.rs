@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 
 use qs_core::ring::executed;
 use xhist_tests::{
-    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, instrument, is_long, recorded, report,
-    repository, rings_in,
+    Build, Case, Done, Listing, Need, Run, Torture, Tree, cargo, copy_program, instrument, is_long, recorded,
+    report, repository, rings_in,
 };
 
 use crate::in_place::add_recorder;
@@ -193,7 +193,7 @@ fn other_owner() {
 fn more_rights() {
     let directory = open_directory();
     let program_file = directory.path().join("churn");
-    fs::copy(program("churn"), &program_file).expect("a copy");
+    copy_program(program("churn"), &program_file);
     let of_root = directory.path().join("of-root.txt");
     fs::write(&of_root, SECRET).expect("a file");
     let new = directory.path().join("new.xhist");

@@ -43,8 +43,8 @@ pub use rtt::RttServer;
 pub use run::{Done, Run, Started, append_times, processor_seconds, set_deadline};
 pub use share::{FileLine, Share};
 pub use tools::{
-    bin_directory, cargo, instrument, kept_builds, online_cargo, other_cargo, report, repository, rings_in,
-    with_cache,
+    bin_directory, cargo, copy_program, instrument, kept_builds, online_cargo, other_cargo, report,
+    repository, rings_in, with_cache,
 };
 pub use torture::{Build, Torture};
 pub use tracee::{Snapshot, Stop, Tracee};

@@ -99,3 +99,10 @@ fn build(binaries: &[&str]) -> PathBuf {
     }
     made[0].parent().expect("a directory").to_owned()
 }
+
+/// Copies a program, so that it can run at once. Another process does it: what this one has open for writing, a process that
+/// another thread starts meanwhile has open, too, and then the system does not run the file.
+pub fn copy_program(from: impl AsRef<Path>, to: impl AsRef<Path>) {
+    let copied = Command::new("cp").arg(from.as_ref()).arg(to.as_ref()).status().expect("cp runs");
+    assert!(copied.success(), "{} is not copied to {}", from.as_ref().display(), to.as_ref().display());
+}

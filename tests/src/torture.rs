@@ -10,6 +10,7 @@ use qs_core::record::Statement;
 
 use crate::reference::{LogEntry, Reference};
 use crate::rings::{Recorded, recorded};
+use crate::tools::copy_program;
 use crate::{Run, Tree, cargo, repository};
 
 /// Threads that can have a log.
@@ -49,7 +50,7 @@ impl Build {
                 let program = target.join(name);
                 // Another run of the tests may have it open.
                 let _ = std::fs::remove_file(&program);
-                std::fs::copy(target.join(profile).join("torture"), &program).expect("a copy");
+                copy_program(target.join(profile).join("torture"), &program);
                 program
             };
             [

@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::CRATES;
+use crate::tools::copy_program;
 use crate::{Run, Tree, repository};
 
 /// What is followed from its beginning to its end.
@@ -70,7 +71,7 @@ impl Walks {
         tree.write("src/main.rs", PROGRAM);
         walks.command("xhist-instrument").arg("src").succeed();
         build(tree.path(), "");
-        std::fs::copy(walks.binaries.join("walk"), tree.join("walk")).expect("the program");
+        copy_program(walks.binaries.join("walk"), tree.join("walk"));
         Run::new(tree.join("walk"), tree.path()).env("XHIST_FILE", tree.join("history.xhist")).succeed();
         Ok(walks)
     }

@@ -289,7 +289,16 @@ impl Cells {
                 };
                 let (text, behind) = (shortened(&text, MOST_TEXT), format!("{times}{inside}{values}{rank}"));
                 let function = code.name_of(*statement);
-                Cells { place, linked, function, depth, text, behind, values: values.clone(), is_folded: false }
+                Cells {
+                    place,
+                    linked,
+                    function,
+                    depth,
+                    text,
+                    behind,
+                    values: values.clone(),
+                    is_folded: false,
+                }
             }
             RowKind::Call(function, statements, inside) => {
                 let place = code.path(*function).to_owned();

@@ -26,10 +26,13 @@ use crate::hosted::system::sys::errors::keeping_errno;
 use crate::hosted::system::sys::weak::weak;
 use crate::hosted::system::written::{Written, WrittenPiece, is_output};
 
-/// `write`. A thread may be cancelled in it, which unwinds.
-type Write = unsafe extern "C-unwind" fn(c_int, *const c_void, usize) -> isize;
+/// `write`.
+///
+/// A thread may be cancelled in it, which unwinds the frames below. They let it pass, because nothing in them has to be
+/// cleaned up. With the ABI `C-unwind` this crate would not link with programs whose panics abort.
+type Write = unsafe extern "C" fn(c_int, *const c_void, usize) -> isize;
 /// `writev`.
-type WritePieces = unsafe extern "C-unwind" fn(c_int, *const WrittenPiece, c_int) -> isize;
+type WritePieces = unsafe extern "C" fn(c_int, *const WrittenPiece, c_int) -> isize;
 
 const _: () = assert!(size_of::<WrittenPiece>() == size_of::<libc::iovec>());
 
@@ -65,7 +68,7 @@ weak! {
 
 /// # Safety
 /// The caller keeps the contract of `write`.
-unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, len: usize) -> isize {
+unsafe extern "C" fn write(fd: c_int, bytes: *const c_void, len: usize) -> isize {
     // SAFETY: functions of this name have this type.
     let next = unsafe { transmute::<*mut c_void, Write>(WRITE.load(Ordering::Relaxed)) };
     // SAFETY: the caller keeps the contract of `write`.
@@ -73,14 +76,14 @@ unsafe extern "C-unwind" fn write(fd: c_int, bytes: *const c_void, len: usize) -
     if is_printed(fd) && written > 0 {
         let piece = WrittenPiece { start: bytes.cast(), len };
         // SAFETY: the device has read these bytes or ignored their address. Until this returns they are the caller's.
-        note(&unsafe { Written::new(fd == libc::STDERR_FILENO, &raw const piece, written as usize) });
+        unsafe { note(fd, &raw const piece, written) };
     }
     written
 }
 
 /// # Safety
 /// The caller keeps the contract of `writev`.
-unsafe extern "C-unwind" fn write_pieces(fd: c_int, pieces: *const WrittenPiece, count: c_int) -> isize {
+unsafe extern "C" fn write_pieces(fd: c_int, pieces: *const WrittenPiece, count: c_int) -> isize {
     let next = WRITE_PIECES.load(Ordering::Relaxed);
     // SAFETY: functions of this name have this type. The caller keeps the contract of `writev`.
     let written = unsafe {
@@ -91,7 +94,7 @@ unsafe extern "C-unwind" fn write_pieces(fd: c_int, pieces: *const WrittenPiece,
     };
     if is_printed(fd) && written > 0 {
         // SAFETY: as in `write`.
-        note(&unsafe { Written::new(fd == libc::STDERR_FILENO, pieces, written as usize) });
+        unsafe { note(fd, pieces, written) };
     }
     written
 }
@@ -102,12 +105,18 @@ fn is_printed(fd: c_int) -> bool {
     fd == libc::STDOUT_FILENO || fd == libc::STDERR_FILENO
 }
 
+/// Records what was written. It does not unwind, so its callers need no cleanup.
+///
+/// # Safety
+/// The contract of [`Written::new`], until this returns.
 #[inline(never)]
-fn note(written: &Written<'_>) {
+unsafe extern "C" fn note(fd: c_int, pieces: *const WrittenPiece, len: isize) {
     // A sandbox may forbid to ask.
     if let Some(callbacks) = callbacks()
         && is_output(|| !sandbox::is_on() && is_main_thread())
     {
-        keeping_errno(|| (callbacks.on_output)(written));
+        // SAFETY: the caller keeps the contract.
+        let written = unsafe { Written::new(fd == libc::STDERR_FILENO, pieces, len as usize) };
+        keeping_errno(|| (callbacks.on_output)(&written));
     }
 }
