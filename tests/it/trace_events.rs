@@ -150,8 +150,9 @@ fn readers() {
         let printed = done.stderr.matches("overtaken").count();
         // On a busy machine a reader was seen to report one loss more than there were gaps.
         done.check(gaps.len() <= printed + more_places(&done), "each gap is reported");
-        // A frame more or less at each place, and escaped bytes, are in the estimate, which the message calls one.
-        let about = 20 * (1 + printed as u32) + missing / 10;
+        // A frame more or less at each place, and escaped bytes, are in the estimate, which the message calls one. On a busy
+        // machine it goes by few entries: 13 percent too many were seen.
+        let about = 20 * (1 + printed as u32) + missing / 5;
         let close = match more_places(&done) {
             0 => missing.abs_diff(reported) <= about,
             _ => reported <= missing + about,
