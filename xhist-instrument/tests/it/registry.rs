@@ -1,9 +1,7 @@
 //! Real sources: every file that parses is instrumented, keeps its lines, and is restored by `strip`.
 
-use crate::sources::options;
-use xhist_instrument::{
-    Action, Numbers, Options, Trigger, ValueWatch, analyze, ids_needed, instrument, parses, strip,
-};
+use crate::sources::{analyzed, options};
+use xhist_instrument::{Numbers, Options, ids_needed, instrument, parses, strip};
 
 #[test]
 fn registry_sources_round_trip() {
@@ -50,7 +48,7 @@ enum Failure {
 }
 
 fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
-    let mut analysis = analyze(text, options).map_err(|refusal| {
+    let analysis = analyzed(text, options).map_err(|refusal| {
         // Only files that the parser refuses may be refused.
         let parses = std::str::from_utf8(text).is_ok_and(|text| syn::parse_file(text).is_ok());
         match parses {
@@ -58,14 +56,6 @@ fn round_trip(text: &[u8], options: &Options) -> Result<(u64, u64), Failure> {
             false => Failure::Refused(refusal.to_string()),
         }
     })?;
-    for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
-        let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
-        analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
-    }
-    for value in (0..analysis.values.len()).filter(|_| options.watches) {
-        let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
-        analysis.add_watch(ValueWatch { value, number: 2, after: 0, expected });
-    }
     let ids: Vec<u16> = (0..ids_needed(analysis.lines) as u16).collect();
     let result = instrument(text, &analysis, &Numbers { ids, first: 1, values: 1 }, options)
         .map_err(|refusal| Failure::Broken(refusal.to_string()))?;

@@ -1,27 +1,17 @@
 //! Strips fixtures and real sources after rustfmt or an editor moved the calls.
 
-use crate::sources::{options, rust_files};
+use crate::sources::{analyzed, options, rust_files};
 use proc_macro2::{Delimiter, Spacing, TokenStream, TokenTree};
 use rayon::prelude::*;
 use std::io::Write as _;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use xhist_instrument::{
-    Action, Options, Trigger, ValueWatch, analyze, ids_needed, instrument, strip, try_strip,
-};
+use xhist_instrument::{Options, ids_needed, instrument, strip, try_strip};
 
 /// The instrumented text; `None` if it is refused.
 fn instrumented(text: &str, options: &Options) -> Option<String> {
-    let mut analysis = analyze(text.as_bytes(), options).ok()?;
-    for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
-        let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
-        analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
-    }
-    for value in (0..analysis.values.len()).filter(|_| options.watches) {
-        let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
-        analysis.add_watch(ValueWatch { value, number: 2, after: 0, expected });
-    }
+    let analysis = analyzed(text.as_bytes(), options).ok()?;
     let ids: Vec<u16> = (1..).take(ids_needed(analysis.lines)).collect();
     let result = instrument(
         text.as_bytes(),

@@ -4,7 +4,9 @@
 
 use std::path::{Path, PathBuf};
 
-use xhist_instrument::{Detail, MainHash, Options, Tasks, Values, When};
+use xhist_instrument::{
+    Action, Analysis, Detail, MainHash, Options, Refusal, Tasks, Trigger, ValueWatch, Values, When, analyze,
+};
 
 /// Packages that are dependencies on every system.
 const PACKAGES: [&str; 12] = [
@@ -74,4 +76,18 @@ pub fn options(index: usize) -> Options {
         main_values: index % 4 != 3,
         watches: index % 13 == 6,
     }
+}
+
+/// The analysis of a text, with triggers at its statements and watches of its values where the mode has them.
+pub fn analyzed(text: &[u8], options: &Options) -> Result<Analysis, Refusal> {
+    let mut analysis = analyze(text, options)?;
+    for site in (0..analysis.sites.len()).filter(|_| options.triggers) {
+        let action = if site % 2 == 0 { Action::Start } else { Action::Stop { after: 1 } };
+        analysis.add_trigger(Trigger { site, number: 1, hit: 1, action });
+    }
+    for value in (0..analysis.values.len()).filter(|_| options.watches) {
+        let expected = (value % 2 == 0).then(|| Box::from("a \"b\" \n"));
+        analysis.add_watch(ValueWatch { value, number: 2, after: 0, expected });
+    }
+    Ok(analysis)
 }

@@ -35,7 +35,7 @@ pub(crate) fn stat_by(ask: impl FnOnce(*mut libc::stat) -> c_int) -> Result<libc
 unsafe extern "C" {
     /// `write` past the hook: what the recorder writes is not the program's output.
     #[link_name = "__write"]
-    fn write(fd: c_int, bytes: *const c_void, len: usize) -> isize;
+    pub(super) fn write(fd: c_int, bytes: *const c_void, len: usize) -> isize;
 }
 #[cfg(not(all(target_os = "linux", target_env = "gnu")))]
 use libc::write;

@@ -18,6 +18,7 @@ use core::mem::transmute;
 use core::ptr::null_mut;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
+use super::files::write as unhooked_write;
 use super::process::before_main;
 use super::threads::is_main_thread;
 use crate::hosted::system::callbacks::callbacks;
@@ -36,13 +37,8 @@ type WritePieces = unsafe extern "C" fn(c_int, *const WrittenPiece, c_int) -> is
 
 const _: () = assert!(size_of::<WrittenPiece>() == size_of::<libc::iovec>());
 
-unsafe extern "C" {
-    /// The same function under the C library's own name.
-    fn __write(fd: c_int, bytes: *const c_void, len: usize) -> isize;
-}
-
-/// The next `write`.
-static WRITE: AtomicPtr<c_void> = AtomicPtr::new(__write as *const () as *mut c_void);
+/// The next `write`; that of the C library until it is known.
+static WRITE: AtomicPtr<c_void> = AtomicPtr::new(unhooked_write as *const () as *mut c_void);
 /// The next `writev`, once it is known.
 static WRITE_PIECES: AtomicPtr<c_void> = AtomicPtr::new(null_mut());
 
