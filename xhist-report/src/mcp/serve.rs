@@ -42,54 +42,52 @@ pub fn serve(
     // Not joined: where the output is closed, it may wait for input for ever.
     thread::spawn(move || read(input, &reader.0, &reader.1, &sender));
     for line in lines {
-        let answered = match line? {
-            RequestLine::TooLong => Some(too_long(MAX_LINE)),
-            RequestLine::Request(line) => {
-                let id = id_of(&line);
-                let is_wanted = requests.begin(id.as_ref());
-                let answered = if is_wanted { answer(&line, run) } else { None };
-                // A request that was taken back has no answer.
-                let is_wanted = requests.end();
-                answered.filter(|_| is_wanted)
-            }
-        };
-        if let Some(answered) = answered {
+        let line = line?;
+        let id = id_of(&line);
+        let is_wanted = requests.begin(id.as_ref());
+        let answered = if is_wanted { answer(&line, run) } else { None };
+        // A request that was taken back has no answer.
+        let is_wanted = requests.end();
+        if let Some(answered) = answered.filter(|_| is_wanted) {
             write_line(&answered, &out)?;
         }
     }
     Ok(())
 }
 
-/// Reads lines to the end of the input. What needs no turn is done at once.
+/// Reads requests to the end of the input and hands on those that have a turn.
 fn read(
     mut input: impl BufRead,
     out: &Mutex<impl Write>,
     requests: &Requests,
-    lines: &SyncSender<io::Result<RequestLine>>,
+    lines: &SyncSender<io::Result<Vec<u8>>>,
 ) {
-    loop {
-        let read = match read_line(&mut input) {
-            Ok(None) => return,
-            Ok(Some(RequestLine::Request(line))) if line.trim_ascii().is_empty() => continue,
-            Ok(Some(RequestLine::Request(line))) => match at_once(&line) {
-                Some(AtOnce::Answer(answered)) => match write_line(&answered, out) {
-                    Ok(()) => continue,
-                    Err(error) => Err(error),
-                },
-                Some(AtOnce::Cancel(id)) => {
-                    requests.cancel(id);
-                    continue;
-                }
-                None => Ok(RequestLine::Request(line)),
-            },
-            Ok(Some(line)) => Ok(line),
-            Err(error) => Err(error),
-        };
+    while let Some(read) = next_turn(&mut input, out, requests).transpose() {
         let is_over = read.is_err();
         if lines.send(read).is_err() || is_over {
             return;
         }
     }
+}
+
+/// The next request that has a turn; `None` at the end. What needs no turn is done at once.
+fn next_turn(
+    input: &mut impl BufRead,
+    out: &Mutex<impl Write>,
+    requests: &Requests,
+) -> io::Result<Option<Vec<u8>>> {
+    while let Some(read) = read_line(input)? {
+        match read {
+            RequestLine::TooLong => write_line(&too_long(MAX_LINE), out)?,
+            RequestLine::Request(line) if line.trim_ascii().is_empty() => (),
+            RequestLine::Request(line) => match at_once(&line) {
+                Some(AtOnce::Answer(answered)) => write_line(&answered, out)?,
+                Some(AtOnce::Cancel(id)) => requests.cancel(id),
+                None => return Ok(Some(line)),
+            },
+        }
+    }
+    Ok(None)
 }
 
 /// The next line; `None` at the end.
