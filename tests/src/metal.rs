@@ -87,6 +87,17 @@ pub fn cargo_for_target(target: &str, flags: &str, directory: &Path, command: &s
     plain_cargo(target, flags, directory, &format!("{command} --release --target {target}"))
 }
 
+/// `cargo check` for this target. The core library is only checked as well, which takes a tenth of compiling it.
+pub fn check_for_target(target: &str, directory: &Path, command: &str) -> Run {
+    let command = format!("check --release --target {target} {command}");
+    let Some(Compiler::Debian) = compiler(target) else {
+        return other_cargo("cargo", directory).args(&command);
+    };
+    let cargo = other_cargo("/usr/bin/cargo", directory).args(&command).arg("-Zbuild-std=core");
+    let cargo = cargo.env("RUSTC", "/usr/bin/rustc").env("RUSTC_BOOTSTRAP", "1");
+    cargo.env(&variable(target, "RUSTFLAGS"), "-Z no-codegen")
+}
+
 /// A cargo command that finds what compiles for this target.
 fn plain_cargo(target: &str, flags: &str, directory: &Path, command: &str) -> Run {
     let Some(Compiler::Debian) = compiler(target) else {

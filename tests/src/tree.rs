@@ -65,6 +65,9 @@ impl Tree {
     /// manifest is edited; a file that has not changed is not written again.
     pub fn kept(name: &str, directory: &Path, manifest: impl Fn(&str) -> String) -> Tree {
         let tree = Tree(kept_builds().join(name));
+        if directory.join("memory.x").is_file() && !tree.join("target").exists() {
+            tree.begin_with_host_packages();
+        }
         for file in sources(directory).filter(|entry| entry.file_type().is_file()) {
             let inside = file.path().strip_prefix(directory).expect("below it");
             let mut bytes = fs::read(file.path()).expect("a file");
@@ -78,6 +81,27 @@ impl Tree {
             }
         }
         tree
+    }
+
+    /// Firmware that is built for the first time has what runs on this machine from its siblings: macros and build scripts
+    /// take longer to compile than the firmware. Cargo knows all of them by hashes in their names.
+    fn begin_with_host_packages(&self) {
+        const HOST: &str = "target/xhist/build/release";
+        for sibling in fs::read_dir(kept_builds()).into_iter().flatten().filter_map(Result::ok) {
+            let from = sibling.path().join(HOST);
+            // A file that says what is complete is copied before that, so that what is not complete is compiled here.
+            for part in [".fingerprint", "build", "deps"] {
+                for file in WalkDir::new(from.join(part)).into_iter().filter_map(Result::ok) {
+                    let inside = file.path().strip_prefix(&from).expect("below it");
+                    let to = self.join(HOST).join(inside);
+                    if file.file_type().is_dir() {
+                        fs::create_dir_all(to).expect("a directory");
+                    } else if !to.exists() {
+                        copy_with_time(file.path(), &to);
+                    }
+                }
+            }
+        }
     }
 
     /// A copy of a directory at this place, which stays. It is not made again.
@@ -273,4 +297,13 @@ pub fn finding_recorder(manifest: &str) -> String {
     manifest
         .replace("path = \"../../../xhist-rt\"", &recorder)
         .replace("path = \"../../xhist-rt\"", &recorder)
+}
+
+/// Copies a file that another program may remove, with the time of its last change.
+fn copy_with_time(from: &Path, to: &Path) {
+    let Ok(changed) = from.metadata().and_then(|metadata| metadata.modified()) else { return };
+    if fs::copy(from, to).is_ok() {
+        let copy = fs::File::options().write(true).open(to).expect("the copy");
+        copy.set_modified(changed).expect("its time");
+    }
 }
