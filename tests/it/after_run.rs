@@ -398,7 +398,7 @@ fn memory(how: &str, size: &str) {
 fn large_ring() {
     // Of its own: `XHIST_FRAMES` and the lack of it are two builds, and other cases run the program meanwhile.
     let tree = &fixture("ends");
-    let size = if is_long() { 16 } else { 4 };
+    let size = if is_long() { 16 } else { 1 };
     // Nearly empty, in use, and with its beginning overwritten.
     let some = if is_long() { 12_000 } else { 3_000 };
     for (rounds, frames) in

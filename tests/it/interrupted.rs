@@ -157,9 +157,9 @@ fn first() {
 /// with the third another handler in it has forked.
 fn forked(kind: &str) {
     const SIGCHLD: i32 = 17;
-    let optimised = (Build::Optimised, if is_long() { 7 } else { 101 });
+    let optimised = (Build::Optimised, if is_long() { 7 } else { 211 });
     // As above: without optimisation a turn has many more instructions.
-    let plain = (is_long() || kind != "turn").then_some((Build::Plain, if is_long() { 397 } else { 1601 }));
+    let plain = (is_long() || kind != "turn").then_some((Build::Plain, if is_long() { 397 } else { 3203 }));
     for (build, every) in [optimised].into_iter().chain(plain) {
         let mut stopped = Stopped::new(kind, build);
         for steps in 0.. {

@@ -1,6 +1,7 @@
 //! The writer of one ring of words: opens and closes chunks, rolls over when a chunk is full, and folds loops.
 
 use core::ptr::null_mut;
+use core::sync::atomic::{Ordering, compiler_fence};
 
 use qs_core::frame::{FLAG, needs_escape};
 use qs_core::record::EventKind;
@@ -240,7 +241,11 @@ impl WordsWriter {
         }
         let new_end = end + words.len() as u64;
         self.clear(end, new_end + MARGIN + self.chunk() + self.slack());
-        self.memory.copy(end, words);
+        // In their order: a kill leaves the first of them, and no hole before others.
+        for (unit, at) in words.chunks(UNIT).zip((end..).step_by(UNIT)) {
+            self.memory.copy(at, unit);
+            compiler_fence(Ordering::Release);
+        }
         Some(self.place(new_end))
     }
 
