@@ -325,8 +325,8 @@ fn large() {
         ("continue", json!({"threadId": 1}), "\"stopped\""),
     ] {
         let took = ask(&mut session, command, arguments, until);
-        // Two cores that do other things as well; a walk through all steps would take longer.
-        assert!(took < Duration::from_secs(1), "{command} took {took:?}");
+        // A walk through all steps would take longer, also on a busy machine.
+        assert!(took < Duration::from_secs(4), "{command} took {took:?}");
     }
     session.close_input();
     session.done().expect(0);
