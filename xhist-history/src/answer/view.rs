@@ -306,24 +306,30 @@ impl View<'_> {
         };
         // The recorder folded calls around this one: it is not the first round.
         let is_later = |index: usize| self.open[index].folded > 0 && calls.get(index + 1) == calls.get(index);
-        let is_shown = |index| !repeats(index) && !is_later(index);
-        let repeated: Vec<bool> = (0..calls.len()).map(|index| !is_shown(index)).collect();
-        // One call alone would be replaced by a line that says less.
-        let is_alone = |index: usize| {
-            let beside = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
-            self.open[index].folded == 0
-                && !beside.into_iter().any(|other| repeated.get(other) == Some(&true))
-        };
         let mut is_shown: Vec<bool> =
-            (0..calls.len()).map(|index| !repeated[index] || is_alone(index)).collect();
+            (0..calls.len()).map(|index| !repeats(index) && !is_later(index)).collect();
+        self.show_alone(&mut is_shown);
         let most = (self.wanted.lines / 2).max(OUTERMOST + 3);
         let shown: Vec<usize> = (0..calls.len()).filter(|index| is_shown[*index]).collect();
         if shown.len() > most {
-            shown[OUTERMOST..shown.len() - (most - OUTERMOST)]
-                .iter()
-                .for_each(|index| is_shown[*index] = false);
+            let at = |index: usize| calls[index].1.map(|statement| self.code.place(statement));
+            let rank = |index: usize| at(index).and_then(|(file, span)| self.rank((file, span.line)));
+            let is_first = |index: usize| rank(index).is_some_and(|rank| rank <= NEVER_FOLDED);
+            let between = &shown[OUTERMOST..shown.len() - (most - OUTERMOST)];
+            between.iter().for_each(|index| is_shown[*index] = is_first(*index));
+            self.show_alone(&mut is_shown);
         }
         is_shown
+    }
+
+    /// Shows open calls that would be left out alone: the line in their place would say less.
+    fn show_alone(&self, is_shown: &mut [bool]) {
+        let hidden: Vec<bool> = is_shown.iter().map(|is_shown| !is_shown).collect();
+        for (index, is_shown) in is_shown.iter_mut().enumerate() {
+            let beside = [index.checked_sub(1), Some(index + 1)].into_iter().flatten();
+            *is_shown |= self.open[index].folded == 0
+                && !beside.into_iter().any(|other| hidden.get(other) == Some(&true));
+        }
     }
 
     fn package(&self, call: &FoldedCall) -> Option<&str> {

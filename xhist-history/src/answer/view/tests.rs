@@ -78,6 +78,44 @@ fn a_recursion_of_four_functions_is_its_first_and_its_last_round() {
     assert_eq!(of(1), folded_first, "the functions of the round, not of its first call");
 }
 
+/// The open calls that are shown of functions that call each other, each in a line; these are suspects.
+fn nested(functions: usize, suspects: &[(u32, usize)]) -> Vec<String> {
+    let mut map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":99}
+"#
+    .to_owned();
+    for line in 1..=functions {
+        map.push_str(&format!(
+            "{{\"fn\":1,\"path\":\"f{line}\",\"at\":\"{line}:1\",\"end\":\"{line}:20\"}}\n{{\"stmt\":1,\
+             \"line\":{line},\"col\":9,\"end\":\"{line}:12\",\"kind\":\"expr\",\"fn\":\"f{line}\",\"calls\":\"f{}\"}}\n",
+            line + 1
+        ));
+    }
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    (1..=functions).for_each(|line| activations.take(&names, ran(1, line as u16)));
+    let suspects: Vec<SuspectLine> = suspects
+        .iter()
+        .map(|(line, rank)| SuspectLine { map_hash: 0, file: 1, line: *line, rank: *rank })
+        .collect();
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+        RowKind::Open(calls, _) => format!("{calls} open"),
+        other => format!("{other:?}"),
+    };
+    let wanted = Wanted { lines: 12, suspects: &suspects, test: Some("f1") };
+    rows(&activations, &code, wanted).iter().map(shown).collect()
+}
+
+#[test]
+fn of_many_open_calls_those_between_are_one_line_but_for_the_first_suspects() {
+    assert_eq!(nested(7, &[]), ["1", "2", "3", "4", "5", "6", "7"], "one alone has its own line");
+    assert_eq!(nested(9, &[]), ["1", "2", "3", "3 open", "7", "8", "9"]);
+    let with_suspect = ["1", "2", "3", "2 open", "6", "2 open", "9", "10", "11"];
+    assert_eq!(nested(11, &[(6, 3), (4, 4)]), with_suspect);
+}
+
 /// What is shown of `f`, which calls `g` and then runs 69 other lines.
 fn far(suspects: &[(u32, usize)], lines: usize) -> Vec<String> {
     shown(&(2..21).chain(92..99).chain(21..90).collect::<Vec<u16>>(), suspects, lines)
