@@ -18,6 +18,8 @@ use crate::model::SuspectLine;
 /// Lines that one step adds to a call, about, and what a step adds where there is less room.
 const STEP: usize = 6;
 const SMALL_STEP: usize = 2;
+/// Calls of one function in each other that are opened where they have ended.
+const ENDED_RECURSION: usize = 2;
 /// Functions of a recursion that is shown by its first and its last round.
 const LONGEST_RECURSION: usize = 12;
 /// Open calls shown at most: the outermost few, and the innermost.
@@ -169,7 +171,7 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     view.add_suspects();
     let lines = wanted.lines;
     loop {
-        let Drawn { rows, choices } = view.draw();
+        let Drawn { rows, choices, .. } = view.draw();
         let fits = choices.iter().filter_map(|choice| {
             let (shown, cost) = choice.steps.into_iter().find(|(_, cost)| rows.len() + cost <= lines)?;
             let distance = rows.len() - choice.row.min(rows.len()) + cost;
@@ -241,6 +243,8 @@ type FoundPart = (u64, usize, RangeInclusive<usize>);
 struct Drawn {
     rows: Vec<Row>,
     choices: Vec<RowChoice>,
+    /// The functions of the ended calls around the next row.
+    around: Vec<Option<BodyId>>,
 }
 
 /// More of a call.
@@ -581,7 +585,10 @@ impl View<'_> {
             if !is_shown {
                 return self.parts(&call.body, false, (depth + 1, times), drawn);
             }
-            return self.tail(call, depth + 1, times, drawn);
+            drawn.around.push(call.function);
+            self.tail(call, depth + 1, times, drawn);
+            drawn.around.pop();
+            return;
         }
         let row = drawn.rows.len();
         let kind = match call.function {
@@ -592,7 +599,9 @@ impl View<'_> {
         };
         drawn.push(depth + 1, times, kind);
         drawn.entered(row, &call.body);
-        if !call.body.is_empty() {
+        let is_same = |function: &&Option<BodyId>| **function == call.function;
+        let is_recursion = drawn.around.iter().filter(is_same).count() >= ENDED_RECURSION;
+        if !call.body.is_empty() && !is_recursion {
             let steps = [STEP, SMALL_STEP].map(|most| step(&call.body, false, most));
             let name = call.function.map_or("", |function| self.code.short_name(function));
             let is_usual = matches!(name, "drop" | "clone" | "fmt" | "deref" | "deref_mut" | "hash");

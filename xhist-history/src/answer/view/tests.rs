@@ -40,6 +40,34 @@ fn a_recursion_is_its_first_and_its_last_round() {
     assert_eq!(recursive(500, 20), ["2", "3", "4", "2498 open", "2", "3", "4"]);
 }
 
+#[test]
+fn a_recursion_that_has_ended_is_not_opened_round_by_round() {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":9}
+{"fn":1,"path":"f","at":"1:1","end":"5:2"}
+{"fn":1,"path":"g","at":"6:1","end":"9:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+{"stmt":1,"line":3,"col":5,"end":"3:9","kind":"expr","fn":"f","calls":"g"}
+{"stmt":1,"line":4,"col":5,"end":"4:9","kind":"let","fn":"f"}
+{"stmt":1,"line":7,"col":5,"end":"7:9","kind":"let","fn":"g"}
+{"stmt":1,"line":8,"col":5,"end":"8:9","kind":"expr","fn":"g","calls":"g"}
+"#;
+    let names = Names::parse(map.as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    let rounds = (0..100).flat_map(|_| [7, 8]);
+    let lines = [2, 3].into_iter().chain(rounds).chain([4]);
+    lines.for_each(|line| activations.take(&names, ran(1, line)));
+    let shown = |row: &Row| match &row.kind {
+        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+        RowKind::Call(_, statements, _) => format!("{statements} in a call"),
+        other => format!("{other:?}"),
+    };
+    let rows = rows(&activations, &code, Wanted { lines: 40, suspects: &[], test: None });
+    let rows: Vec<String> = rows.iter().map(shown).collect();
+    assert_eq!(rows, ["2", "3", "7", "8", "7", "8", "196 in a call", "4"]);
+}
+
 /// Trait objects and parsers come back to a function by way of several others.
 #[test]
 fn a_recursion_of_four_functions_is_its_first_and_its_last_round() {
