@@ -5,6 +5,7 @@ use xhist_tests::{Case, Done, Tree, cargo};
 pub const CASES: &[Case] = &[
     Case::new("a_value_is_followed_to_where_it_was_made", followed),
     Case::new("what_is_not_recorded_ends_the_way_back", ends),
+    Case::new("a_question_mark_that_was_passed_has_not_returned", passed),
     Case::new("rounds_of_loops_are_distinguished", rounds),
     Case::new("without_values_each_hop_is_marked", marked),
     Case::new("what_has_no_origin_is_an_error", errors),
@@ -77,6 +78,15 @@ fn width(word: &str) -> usize {
     word.len()
 }
 
+impl Counter {
+    fn twice(self) -> Option<u32> {
+        let total = self.count;
+        Some(total)
+    }
+}
+
+fn parsed(text: &str) -> Option<u32> { Counter::new(parse(text)?).twice() }
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -108,6 +118,12 @@ mod tests {
         let words = ["one", "three"];
         let widths: Vec<usize> = words.iter().map(|word| super::width(word)).collect();
         assert_eq!(widths, [3, 4]);
+    }
+
+    #[test]
+    fn parsed_numbers_are_doubled() {
+        let left = parsed("7");
+        assert_eq!(left, Some(14));
     }
 
     #[test]
@@ -219,6 +235,19 @@ fn ends() {
     let end =
         "by `.collect`, which is not recorded, and may have called `width`, of words = [\"one\", \"three\"]";
     widths.check(widths.stdout.contains(end), "a function that a closure called");
+}
+
+/// A call behind a `?` ran, so the `?` has not returned.
+fn passed() {
+    let tree = project();
+    xhist(&tree, "test --lib parsed_numbers").expect(101);
+    let done = xhist(&tree, "origin left").expect(0);
+    done.check(
+        done.stdout.contains(" returned Counter::new(parse(text)?).twice()\n"),
+        "the value, not the error",
+    );
+    done.check(done.stdout.contains("  Some(total)  returned\n"), "the call behind the `?`");
+    done.check(done.stdout.contains(" by `0`\n"), "what `Some` wraps is followed to its end");
 }
 
 fn rounds() {

@@ -3,7 +3,7 @@
 use super::changes::{Change, GivenBy, KnownVariable, place, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
 use super::result::{HopKind, Operand, OriginEnd, OriginHop};
-use super::returns::{Returned, ends, has_branches, returned};
+use super::returns::{Returned, called, ends, has_branches, returned};
 use super::search::{LastChange, at_entry, last_change, recorded, value_of};
 use super::syntax::{ERROR_FIELD, Expression, ExpressionKind, own_parts, points};
 use super::value_text::{differ, is_whole};
@@ -125,7 +125,14 @@ impl Follower<'_, '_> {
                     }
                     match constructed(name, arguments, first.as_deref()) {
                         Some(Some(argument)) => go(inner(quest).of(argument)),
-                        Some(None) => self.made("", &quest),
+                        Some(None) => match &arguments[..] {
+                            // A value that only wraps another one.
+                            [only] if quest.fields.is_empty() => {
+                                let known = quest.known.as_deref().and_then(|known| wrapped(known, name));
+                                go(Quest { known: known.map(str::to_owned), ..quest }.of(only))
+                            }
+                            _ => self.made("", &quest),
+                        },
                         None => self.called(quest, name, None),
                     }
                 }
@@ -237,7 +244,8 @@ impl Follower<'_, '_> {
         let is_error = quest.fields.first().is_some_and(|first| first.starts_with(ERROR_FIELD))
             || quest.fields.is_empty() && quest.known.as_deref().is_some_and(has_failed);
         let place = self.frames.recording.place(own.site);
-        let (expression, known) = match returned(&frame.function, &frame.body, own.offset) {
+        let has_run = |name: &str| !self.frames.callees(&own, end, name).is_empty();
+        let (expression, known) = match returned(&frame.function, &frame.body, own.offset, has_run) {
             Returned::Value(value) => (value, quest.known.clone()),
             Returned::Early(_, Some(value)) if is_value => (value, quest.known.clone()),
             Returned::Early(of, tail) if is_error || tail.is_none() => (of, None),
@@ -500,6 +508,11 @@ fn constructed<'e>(
     })
 }
 
+/// Of the value `Some(3)` and the name `Some` the `3`.
+fn wrapped<'k>(known: &'k str, name: &str) -> Option<&'k str> {
+    known.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
+}
+
 /// `a.b`, as a user writes it.
 fn shown_place(name: &str, fields: &[String]) -> String {
     let fields = fields.iter().map(|field| field.strip_prefix(ERROR_FIELD).unwrap_or(field));
@@ -516,14 +529,7 @@ fn point_range(frame: &SyntaxFrame, offset: u32) -> std::ops::Range<u32> {
 fn calls_in(quest: &Quest, name: &str) -> Vec<Expression> {
     let all = points(&quest.frame.function);
     let value = all.iter().find(|point| point.range.start == quest.own.offset).and_then(|point| point.value);
-    let is_it = |part: &&Expression| match &part.kind {
-        ExpressionKind::Method(_, called, _) => called == name,
-        ExpressionKind::Call(to, _) => match &to.kind {
-            ExpressionKind::Path(segments) => segments.last().is_some_and(|last| last == name),
-            _ => false,
-        },
-        _ => false,
-    };
+    let is_it = |part: &&Expression| called(part) == Some(name);
     let mut found: Vec<Expression> = value.into_iter().flat_map(own_parts).filter(is_it).cloned().collect();
     found.sort_by_key(|call| call.range.end);
     found

@@ -40,8 +40,14 @@ pub enum Returned {
     Unknown,
 }
 
-/// What the body of a function or closure returned whose last statement is at this byte.
-pub fn returned(function: &SourceFunction, body: &std::ops::Range<u32>, last: u32) -> Returned {
+/// What the body of a function or closure returned whose last statement is at this byte. `has_run`: whether that statement
+/// called a function of this name.
+pub fn returned(
+    function: &SourceFunction,
+    body: &std::ops::Range<u32>,
+    last: u32,
+    has_run: impl Fn(&str) -> bool,
+) -> Returned {
     let all = points(function);
     let Some(point) = all.iter().find(|point| point.range.start == last) else { return Returned::Unknown };
     let Some(value) = point.value else { return Returned::Unknown };
@@ -58,16 +64,44 @@ pub fn returned(function: &SourceFunction, body: &std::ops::Range<u32>, last: u3
         }
     };
     let tail = tails.into_iter().find(|end| end.range.start == last);
-    let tries: Vec<&Expression> = own_parts(value)
-        .into_iter()
+    let parts = own_parts(value);
+    let tries: Vec<&Expression> = parts
+        .iter()
         .filter_map(|part| match &part.kind {
             ExpressionKind::Try(of) => Some(&**of),
             _ => None,
         })
         .collect();
+    let is_passed = || calls_behind(&parts, &tries).into_iter().any(has_run);
     match (tail, &tries[..]) {
-        (Some(tail), []) => Returned::Value(tail.clone()),
+        (Some(tail), tries) if tries.is_empty() || is_passed() => Returned::Value(tail.clone()),
         (tail, [only]) => Returned::Early((*only).clone(), tail.cloned()),
         _ => Returned::Unknown,
+    }
+}
+
+/// The functions whose calls run behind every `?` among these parts of a statement: a `?` before a call that ran has not
+/// returned. Names that are also called elsewhere are left out.
+fn calls_behind<'p>(parts: &[&'p Expression], tries: &[&Expression]) -> Vec<&'p str> {
+    let calls = parts.iter().filter_map(|part| Some((&part.range, called(part)?)));
+    let calls: Vec<_> = calls.collect();
+    let is_behind = |range: &std::ops::Range<u32>| tries.iter().all(|of| range.end > of.range.end);
+    let is_elsewhere = |name: &str| calls.iter().any(|(range, other)| *other == name && !is_behind(range));
+    calls
+        .iter()
+        .filter(|(range, name)| is_behind(range) && !is_elsewhere(name))
+        .map(|(_, name)| *name)
+        .collect()
+}
+
+/// The name of the function that a call calls.
+pub fn called(expression: &Expression) -> Option<&str> {
+    match &expression.kind {
+        ExpressionKind::Method(_, name, _) => Some(name),
+        ExpressionKind::Call(to, _) => match &to.kind {
+            ExpressionKind::Path(segments) => segments.last().map(|last| &**last),
+            _ => None,
+        },
+        _ => None,
     }
 }
