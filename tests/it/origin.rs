@@ -85,6 +85,12 @@ impl Counter {
     }
 }
 
+fn subtract(first: i32, second: i32) -> i32 {
+    let mut left = first;
+    left = if second > 0 { second - left } else { left };
+    left
+}
+
 fn parsed(text: &str) -> Option<u32> { Counter::new(parse(text)?).twice() }
 
 #[cfg(test)]
@@ -124,6 +130,11 @@ mod tests {
     fn parsed_numbers_are_doubled() {
         let left = parsed("7");
         assert_eq!(left, Some(14));
+    }
+
+    #[test]
+    fn numbers_are_subtracted() {
+        assert_eq!(subtract(7, 2), 5);
     }
 
     #[test]
@@ -235,6 +246,10 @@ fn ends() {
     let end =
         "by `.collect`, which is not recorded, and may have called `width`, of words = [\"one\", \"three\"]";
     widths.check(widths.stdout.contains(end), "a function that a closure called");
+    with_values(&tree, "numbers_are_subtracted");
+    let left = xhist(&tree, "origin left last").expect(0);
+    let end = "by `second - left`, of second = 2, left = 7\n";
+    left.check(left.stdout.contains(end), "what is assigned was made of the value before");
 }
 
 /// A call behind a `?` ran, so the `?` has not returned.

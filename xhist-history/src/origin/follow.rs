@@ -4,7 +4,7 @@ use super::changes::{Change, GivenBy, KnownVariable, place, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
 use super::result::{HopKind, Operand, OriginEnd, OriginHop};
 use super::returns::{Returned, called, ends, has_branches, returned};
-use super::search::{LastChange, at_entry, last_change, recorded, value_of};
+use super::search::{LastChange, at_entry, last_change, recorded, statement_text, value_of};
 use super::syntax::{ERROR_FIELD, Expression, ExpressionKind, own_parts, points};
 use super::value_text::{differ, is_whole};
 use crate::recording::{CallId, StepId};
@@ -292,7 +292,13 @@ impl Follower<'_, '_> {
                 }
             }
         }
-        match last_change(self.frames, &quest.frame, (&known, &quest.fields), quest.before, 0) {
+        match last_change(
+            self.frames,
+            &quest.frame,
+            (&known, &quest.fields),
+            (quest.before, quest.own.step),
+            0,
+        ) {
             LastChange::Unknown(why) => unknown(why),
             LastChange::Found(found) => self.changed(quest, *found),
             LastChange::Entered => match known.by {
@@ -435,8 +441,10 @@ impl Follower<'_, '_> {
         let end = self.frames.end(own.call);
         let at = Quest { own: own.clone(), frame: frame.clone(), ..quest.clone() };
         let written = calls_in(&at, &function);
-        let until =
-            self.frames.window_end(&frame, own.step, (own.offset, &point_range(&frame, own.offset))).min(end);
+        let until = self
+            .frames
+            .window_end(&frame, own.step, (own.offset, &statement_text(&frame.function, own.offset)))
+            .min(end);
         let callees = self.frames.callees(&own, until, &function);
         let index = callees.iter().position(|callee| *callee == call);
         let written = match (index, &written[..]) {
@@ -517,12 +525,6 @@ fn wrapped<'k>(known: &'k str, name: &str) -> Option<&'k str> {
 fn shown_place(name: &str, fields: &[String]) -> String {
     let fields = fields.iter().map(|field| field.strip_prefix(ERROR_FIELD).unwrap_or(field));
     std::iter::once(name).chain(fields).collect::<Vec<_>>().join(".").replace(".[]", "[..]")
-}
-
-/// The text of the statement at this byte.
-fn point_range(frame: &SyntaxFrame, offset: u32) -> std::ops::Range<u32> {
-    let found = points(&frame.function).into_iter().find(|point| point.range.start == offset);
-    found.map(|point| point.range).unwrap_or_default()
 }
 
 /// The calls of a function with this name that a statement's own text has, in the order in which they run.

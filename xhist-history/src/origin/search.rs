@@ -2,7 +2,7 @@
 
 use super::changes::{Change, GivenBy, KnownVariable, changes, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
-use super::syntax::points;
+use super::syntax::{SourceFunction, points};
 use crate::recording::StepId;
 
 /// Calls inside each other that are searched.
@@ -62,19 +62,18 @@ pub enum LastChange {
     Unknown(String),
 }
 
-/// The last change of these fields of a variable before a step.
+/// The last change of these fields of a variable before a step. `used`: the statement that uses the variable.
 pub fn last_change(
     frames: &mut Frames<'_>,
     frame: &SyntaxFrame,
     (known, fields): (&KnownVariable, &[String]),
-    before: StepId,
+    (before, used): (StepId, StepId),
     depth: u32,
 ) -> LastChange {
     if depth > DEEPEST {
         return LastChange::Unknown(format!("more than {DEEPEST} calls change it"));
     }
     let by_point = changes(&frame.function, known);
-    let all = points(&frame.function);
     let mut has_begun = false;
     for own in frames.own_steps(frame, before) {
         let Some(found) = by_point.get(&own.offset) else { continue };
@@ -88,7 +87,17 @@ pub fn last_change(
                 // Earlier rounds were of another value.
                 Change::Begun => has_begun = true,
                 _ if has_begun => {}
-                Change::Assigned(to, ..) if overlap(to, fields) => return found(change),
+                Change::Assigned(to, ..) if overlap(to, fields) => {
+                    // In `a = if b { a + 1 } else { a }` the branches read what was there before.
+                    let until = frames.window_end(
+                        frame,
+                        own.step,
+                        (own.offset, &statement_text(&frame.function, own.offset)),
+                    );
+                    if own.step >= used || until <= used {
+                        return found(change);
+                    }
+                }
                 Change::Lent(to) if known.is_changeable && overlap(to, fields) => {
                     let place = frames.recording.place(own.site);
                     return LastChange::Unknown(format!(
@@ -97,8 +106,7 @@ pub fn last_change(
                     ));
                 }
                 Change::Passed(name, number, to) if overlap(to, fields) => {
-                    let within = all.iter().find(|point| point.range.start == own.offset);
-                    let within = within.map(|point| point.range.clone()).unwrap_or_default();
+                    let within = statement_text(&frame.function, own.offset);
                     let rest = fields.get(to.len()..).unwrap_or_default();
                     let passed = Passed { name, number: *number, rest, within: &within };
                     match in_callees(frames, frame, known, &own, passed, depth) {
@@ -111,6 +119,12 @@ pub fn last_change(
         }
     }
     LastChange::Entered
+}
+
+/// The text of the statement at this byte.
+pub fn statement_text(function: &SourceFunction, offset: u32) -> std::ops::Range<u32> {
+    let found = points(function).into_iter().find(|point| point.range.start == offset);
+    found.map(|point| point.range).unwrap_or_default()
 }
 
 /// A variable that was passed to a function.
@@ -164,7 +178,7 @@ fn in_callees(
         let Some(inside) = variable(&inner.function, &only.name, inner.function.body.range.start) else {
             continue;
         };
-        match last_change(frames, &inner, (&inside, rest), end, depth + 1) {
+        match last_change(frames, &inner, (&inside, rest), (end, end), depth + 1) {
             LastChange::Entered => {}
             other => return other,
         }
@@ -184,7 +198,7 @@ pub fn value_of(
     (known, fields): (&KnownVariable, &[String]),
     (before, used): (StepId, StepId),
 ) -> Option<String> {
-    match last_change(frames, frame, (known, &[]), before, 0) {
+    match last_change(frames, frame, (known, &[]), (before, used), 0) {
         LastChange::Found(found) => {
             let (own, changed, inside, _, change) = *found;
             let is_whole = match &change {
@@ -223,9 +237,7 @@ pub fn recorded(
     (own, change): (&OwnStep, &Change),
     (before, used): (StepId, StepId),
 ) -> Option<String> {
-    let all = points(&frame.function);
-    let within = all.iter().find(|point| point.range.start == own.offset);
-    let within = within.map(|point| point.range.clone()).unwrap_or_default();
+    let within = statement_text(&frame.function, own.offset);
     let (at, is_head) = match change {
         Change::Assigned(..) => (own.offset, false),
         _ => (known.at, within.contains(&known.at_scope)),
