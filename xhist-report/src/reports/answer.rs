@@ -117,7 +117,10 @@ impl<'o> AnswerReport<'o> {
             let (map, names) = context.maps.of(ring);
             let may_fail =
                 matches!(ring.status, "panicked" | "killed") || self.options.failed_test == Some(ring.number);
-            let ending = tail.ending((&codes[&map], names), may_fail);
+            let mut ending = tail.ending((&codes[&map], names), may_fail);
+            if self.options.failed_test == Some(ring.number) {
+                ending.in_failed_test();
+            }
             threads.push(ShownThread { ring: ring.clone(), tail, ending });
         }
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
