@@ -68,6 +68,15 @@ pub struct Ending {
     first: Option<usize>,
 }
 
+impl Ending {
+    /// The thread is that of a failed test: what ran behind its panic was a destructor or a hook, though nothing names it.
+    pub fn in_failed_test(&mut self) {
+        if self.since == SincePanic::Unclear {
+            self.since = SincePanic::Unwinding;
+        }
+    }
+}
+
 /// A part of a history that ran again: its lines can be drawn several times.
 pub struct Replay<'c> {
     code: &'c Code,
@@ -368,5 +377,17 @@ mod tests {
             tail.panicked_at((&code, &names), 3).map(|statement| code.place(statement).1.line)
         };
         assert_eq!((line_of("a.rs"), line_of("b.rs")), (Some(2), Some(3)));
+    }
+
+    #[test]
+    fn what_runs_behind_the_panic_of_a_failed_test_is_part_of_unwinding() {
+        let of = |since| {
+            let mut ending =
+                Ending { end: ThreadEnd::Panic, since, order: 0, cut: 0, caught: (0, 0), first: None };
+            ending.in_failed_test();
+            ending.since
+        };
+        assert_eq!(of(SincePanic::Unclear), SincePanic::Unwinding);
+        assert_eq!(of(SincePanic::PassedOn), SincePanic::PassedOn);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use super::activation::Activation;
 use super::callee::{Call, CallKind, Implicit};
 use super::stack::CallStack;
-use super::structure::{Body, BodyId, NONE, StatementId};
+use super::structure::{Body, BodyId, Jump, NONE, StatementId};
 use crate::model::BodyKind;
 
 /// Activations that are searched when no statement on the stack names the body.
@@ -368,6 +368,14 @@ impl CallStack {
         })
     }
 
+    /// Whether an activation left its function by a `return` that calls nothing. The conditions around that are past.
+    fn has_returned(&self, index: usize) -> bool {
+        let statement = self.slots[index].activation.statement;
+        self.structure.info(statement).jump == Some(Jump::Return)
+            && self.structure.calls(statement).is_empty()
+            && self.may_stop(index)
+    }
+
     /// The topmost activation that may call something unknown.
     fn unnamed(&self) -> Caller {
         let len = self.slots.len();
@@ -379,6 +387,9 @@ impl CallStack {
             return Caller { depth: self.floor(), call: None, is_uncertain: true };
         }
         for index in (self.floor()..len).rev().take(MAX_UNNAMED) {
+            if self.has_returned(index) {
+                continue;
+            }
             let frames = self.frames_of(index);
             if frames.iter().any(|frame| self.structure.info(frame.statement).calls_unknown) {
                 return Caller { depth: index + 1, call: None, is_uncertain: true };

@@ -104,6 +104,27 @@ fn B::to_i32
     assert_eq!(tree(outline, "2 5 6 8 3"), "main(A::f implement!::method?)");
 }
 
+/// `park(before, timed_out)` calls one closure, whose lock is released by an early `return`, and then the other.
+#[test]
+fn a_function_that_returned_early_calls_no_closure() {
+    let outline = "\
+fn main
+  s
+    fn main closure
+      s .unlock
+  s
+    fn main closure
+      s
+  s park
+  s
+fn Mutex::unlock
+  s .exchange .is_ok
+    s jump return
+  s .slow";
+    let shown = tree(outline, "2 5 8 4 11 12 7 9");
+    assert_eq!(shown, "main(main::{closure}?(Mutex::unlock) main::{closure}?)");
+}
+
 #[test]
 fn a_method_that_always_calls_its_own_name_means_that_of_another_type() {
     let outline = "\

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use super::event::LINE;
+use super::event::{EventKind, LINE};
 use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
 use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
@@ -102,6 +102,26 @@ impl Recording {
         frames
     }
 
+    /// The newest panic at which a call was on the stack, as its statements say, and whether the call had returned before, as far
+    /// as can be guessed.
+    pub fn panic_in(&self, call: CallId) -> Option<(StepId, bool)> {
+        let span = self.call(call)?;
+        let lane = self.lane(span.lane)?;
+        let from = self.panic_places.partition_point(|(step, _)| *step < span.first);
+        let behind = self.panic_places.partition_point(|(step, _)| *step <= span.last);
+        let is_here = |step: &StepId| {
+            let event = self.event(*step).filter(|event| event.kind == EventKind::Panic);
+            event.is_some() && self.lane_of(*step) == span.lane
+        };
+        let placed = self.panic_places[from..behind.max(from)].iter().map(|(step, _)| *step).rev();
+        let unplaced = lane.panic.filter(|panic| (span.first..=span.last).contains(panic));
+        let mut panics = unplaced.into_iter().chain(placed).filter(is_here);
+        let panic =
+            panics.find(|panic| self.ancestors(self.call_at(*panic)).any(|(around, _)| around == call))?;
+        let frames = self.failing_stack(panic);
+        Some((panic, !frames.is_empty() && frames.iter().all(|frame| frame.call != Some(call))))
+    }
+
     /// The place that the message of a panic names.
     fn panic_place(&self, step: StepId) -> Option<&CodePlace> {
         let index = self.panic_places.binary_search_by_key(&step, |(step, _)| *step).ok()?;
@@ -194,6 +214,28 @@ mod tests {
         assert_eq!(failing(Some(11), Some(2)), 11, "its place is more than a check around it");
         assert_eq!(failing(Some(2), Some(11)), 11, "the check in line 11 may name its caller");
         assert_eq!((failing(None, Some(2)), failing(None, None), failing(Some(7), Some(2))), (2, 11, 2));
+    }
+
+    #[test]
+    fn a_call_may_have_returned_before_the_panic_that_found_its_statement_last() {
+        let mut sample = RecordingSample::default();
+        for line in [1, 2, 10, 11] {
+            sample.line(line);
+        }
+        let panic = sample.event(EventKind::Panic, "panicked; its message names src/main.rs:2");
+        let (main, leaf) = (sample.call(0, (0, 4), None), sample.call(1, (2, 4), Some(0)));
+        let recording = &mut sample.recording;
+        assert_eq!(
+            (recording.panic_in(leaf), recording.panic_in(main)),
+            (Some((panic, false)), Some((panic, false)))
+        );
+        recording.panic_places.push((panic, CodePlace { path: "/made/src/main.rs".to_owned(), line: 2 }));
+        assert_eq!(
+            (recording.panic_in(leaf), recording.panic_in(main)),
+            (Some((panic, true)), Some((panic, false)))
+        );
+        recording.lanes[0].panic = None;
+        assert_eq!(recording.panic_in(leaf), Some((panic, true)), "the panic was caught");
     }
 
     #[test]

@@ -376,13 +376,21 @@ fn callee(recording: &Recording, id: CallId, weight: Weight) -> QueryRow {
 /// How a call was left, in words.
 fn how_left(recording: &Recording, call: CallId, span: &CallSpan) -> String {
     let line = recording.site_at(span.last).and_then(|site| recording.site(site)).map_or(0, |site| site.line);
-    let panic = recording.lane(span.lane).and_then(|lane| lane.panic);
-    let is_panic = |step: StepId| recording.event(step).is_some_and(|event| event.kind == EventKind::Panic);
-    let around_panic = panic.filter(|panic| (span.first..=span.last).contains(panic) && is_panic(*panic));
-    let is_innermost = around_panic.is_some_and(|panic| recording.call_at(panic) == Some(call));
-    match (span.exit, around_panic) {
+    let panic = match span.exit {
+        SpanExit::Open | SpanExit::Unwound => recording.panic_in(call),
+        _ => None,
+    };
+    let is_failing =
+        |panic| recording.failing_stack(panic).first().and_then(|frame| frame.call) == Some(call);
+    match (span.exit, panic) {
         (SpanExit::Returned, _) => "returned".to_owned(),
-        (_, Some(panic)) if is_innermost => format!("panicked at entry {}", recording.number(panic)),
+        (_, Some((panic, true))) => {
+            let panic = recording.number(panic);
+            format!("returned, or left by the panic at entry {panic}, whose message names a call around it")
+        }
+        (_, Some((panic, false))) if is_failing(panic) => {
+            format!("panicked at entry {}", recording.number(panic))
+        }
         (SpanExit::Unwound, _) | (SpanExit::Open, Some(_)) => {
             "left by a panic that passed through it".to_owned()
         }
@@ -405,7 +413,32 @@ fn left(recording: &Recording, call: CallId, span: &CallSpan, rows: &mut Vec<Que
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xhist_history::model::CodePlace;
     use xhist_history::recording::RecordingSample;
+
+    #[test]
+    fn a_call_that_returned_before_the_panic_was_not_left_by_it() {
+        let mut sample = RecordingSample::default();
+        for line in [1, 2, 10, 11] {
+            sample.line(line);
+        }
+        let panic = sample.event(EventKind::Panic, "panicked; its message names src/main.rs:2");
+        for (last, parent) in [((0, 4), None), ((2, 4), Some(0))] {
+            let call = sample.call(u32::from(parent.is_some()), last, parent);
+            sample.recording.calls[call.0 as usize].exit = SpanExit::Open;
+        }
+        let place = CodePlace { path: "/made/src/main.rs".to_owned(), line: 2 };
+        sample.recording.panic_places.push((panic, place));
+        let left = |of| {
+            let rows = frame(&sample.recording, Some(of), &AskedHistory::default()).unwrap();
+            rows.last().map(|row| row.text.clone()).unwrap_or_default()
+        };
+        assert_eq!(left("main"), "panicked at entry 5");
+        assert_eq!(
+            left("leaf"),
+            "returned, or left by the panic at entry 5, whose message names a call around it"
+        );
+    }
 
     #[test]
     fn a_call_has_its_statements_and_its_callees() {

@@ -92,9 +92,14 @@ pub fn listing(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Vec<Query
 fn heading(file: &RecordedFile, runs: &[ListedRun<'_>]) -> QueryRow {
     let names: Vec<&str> = runs.iter().map(|run| run.name).collect();
     let made = if file.is_from_map { ", its text as the map has it" } else { "" };
+    let names_text = names.join(" | ");
     QueryRow {
         weight: Weight::FRAME,
-        text: format!("{}{made}: how often each line ran in {}; `-`: never", file.path, names.join(" | ")),
+        // Rings of passed tests are used again: a line without a count may have run.
+        text: format!(
+            "{}{made}: how often the history of {names_text} has each line; `-`: not in it",
+            file.path
+        ),
         json: json!({ "kind": "source", "file": file.path, "from_map": file.is_from_map, "runs": names }),
     }
 }
@@ -138,6 +143,8 @@ mod tests {
             &[run(&one.recording), run(&other.recording)],
         )
         .unwrap();
+        let heading = format!("{path}: how often the history of run | run has each line; `-`: not in it");
+        assert_eq!(rows[0].text, heading);
         let line =
             |line: u32| rows.iter().find(|row| row.json["line"] == line).map(|row| row.json["runs"].clone());
         assert_eq!((line(10), line(1), line(4)), (Some(json!([2, 0])), Some(json!([1, 0])), Some(json!([]))));

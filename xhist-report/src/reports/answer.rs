@@ -6,6 +6,7 @@ use std::io;
 
 use qs_core::record::value::RecordedValue;
 
+use super::answer_draft::{Draft, FEWEST_LINES};
 use super::answer_rows::{
     Sources, answered_panic, answered_rows, reentry_texts, write_after, write_caught, write_end,
     write_reentries, write_rows, write_unwound_from,
@@ -29,8 +30,6 @@ use xhist_history::text::SourceText;
 use xhist_history::typed;
 use xhist_history::values::{ValueReader, frames};
 
-/// Lines of a thread when several share them.
-const FEWEST_LINES: usize = 8;
 /// Threads named that are not shown.
 const NAMED: usize = 10;
 
@@ -85,16 +84,6 @@ struct ListedThreads<'c> {
 /// A line of the sources: the hash of the map, the file, and its number.
 type ListedLine = (u64, u16, u32);
 
-/// A draft of the listing.
-#[derive(Clone, Copy)]
-struct Draft {
-    /// Lines of a thread.
-    lines: usize,
-    has_suspects: bool,
-    /// Names the suspects that have no line.
-    names_more: bool,
-}
-
 impl<'o> AnswerReport<'o> {
     /// With the sources that these options allow.
     pub fn new(options: &'o Options) -> AnswerReport<'o> {
@@ -128,7 +117,10 @@ impl<'o> AnswerReport<'o> {
             let (map, names) = context.maps.of(ring);
             let may_fail =
                 matches!(ring.status, "panicked" | "killed") || self.options.failed_test == Some(ring.number);
-            let ending = tail.ending((&codes[&map], names), may_fail);
+            let mut ending = tail.ending((&codes[&map], names), may_fail);
+            if self.options.failed_test == Some(ring.number) {
+                ending.in_failed_test();
+            }
             threads.push(ShownThread { ring: ring.clone(), tail, ending });
         }
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
@@ -176,7 +168,8 @@ impl<'o> AnswerReport<'o> {
 
     /// The listing, in the room that there is.
     fn listing(&mut self, listed: &ListedThreads<'_>, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
-        let all = Draft { lines: self.options.lines, has_suspects: true, names_more: true };
+        let most_values = usize::MAX;
+        let all = Draft { lines: self.options.lines, has_suspects: true, names_more: true, most_values };
         let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
             return self.draw(listed, all, context);
         };
@@ -194,7 +187,7 @@ impl<'o> AnswerReport<'o> {
         Ok(if named.len() <= bytes { named } else { drawn })
     }
 
-    /// The listing with fewer lines, until it has at most this number of bytes; and its draft.
+    /// The listing with shorter values and then with fewer lines, until it has at most this number of bytes; and its draft.
     fn within(
         &mut self,
         bytes: usize,
@@ -204,10 +197,10 @@ impl<'o> AnswerReport<'o> {
     ) -> io::Result<(Vec<u8>, Draft)> {
         loop {
             let drawn = self.draw(listed, draft, context)?;
-            if drawn.len() <= bytes || draft.lines <= FEWEST_LINES {
+            let Some(shorter) = draft.shorter().filter(|_| drawn.len() > bytes) else {
                 return Ok((drawn, draft));
-            }
-            draft.lines -= 2;
+            };
+            draft = shorter;
         }
     }
 
@@ -373,7 +366,9 @@ impl<'o> AnswerReport<'o> {
         }
         let names = (*code, &ring.interrupts);
         write_reentries(&part.reentries, code, context.out)?;
+        sources.most_values = draft.most_values;
         write_rows(&rows, names, &mut sources, self.options.layout.links, context.out)?;
+        sources.most_values = usize::MAX;
         if let Some(answered) = &self.options.answered {
             answered.add(reentry_texts(&part.reentries, code), answered_rows(&rows, names, &mut sources));
         }

@@ -56,12 +56,14 @@ pub(super) struct RingSources<'s, 'n> {
     pub(super) first_values: HashMap<u64, Vec<ShownValue>>,
     /// Arguments of calls whose beginning has no lines, by the time of their first statement.
     pub(super) arguments: HashMap<u64, Vec<ShownValue>>,
+    /// Characters of the values in a line.
+    pub(super) most_values: usize,
 }
 
 impl<'s, 'n> RingSources<'s, 'n> {
     pub(super) fn new(text: &'s mut SourceText, (map, names): (usize, &'n Names)) -> RingSources<'s, 'n> {
         let (values, first_values, arguments) = (HashMap::new(), HashMap::new(), HashMap::new());
-        RingSources { text, map, names, values, first_values, arguments }
+        RingSources { text, map, names, values, first_values, arguments, most_values: usize::MAX }
     }
 }
 
@@ -95,7 +97,8 @@ impl Sources for RingSources<'_, '_> {
 
     fn values(&mut self, row: &Row) -> String {
         if let Some(arguments) = row.entry.and_then(|(_, run)| self.arguments.get(&run)) {
-            return format!("  {}", shortened(&values_line(arguments), MOST_ARGUMENTS));
+            let most = self.most_values.min(MOST_ARGUMENTS);
+            return format!("  {}", shortened(&values_line(arguments), most));
         }
         let of = |known: &HashMap<u64, Vec<ShownValue>>, runs: &[u64]| {
             let values = runs.iter().filter_map(|run| known.get(run)).flatten();
@@ -107,10 +110,11 @@ impl Sources for RingSources<'_, '_> {
         first.retain(|first| {
             !newest.iter().any(|value| (&value.name, &value.text) == (&first.name, &first.text))
         });
+        let of = |values: &[ShownValue]| shortened(&values_line(values), self.most_values);
         match (newest.is_empty(), first.is_empty()) {
             (true, _) => String::new(),
-            (false, true) => format!("  {}", values_line(&newest)),
-            (false, false) => format!("  {}; first {}", values_line(&newest), values_line(&first)),
+            (false, true) => format!("  {}", of(&newest)),
+            (false, false) => format!("  {}; first {}", of(&newest), of(&first)),
         }
     }
 
@@ -124,6 +128,21 @@ impl Sources for RingSources<'_, '_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xhist_history::ReadOptions;
+    use xhist_history::answer::RowKind;
+
+    #[test]
+    fn values_take_the_room_that_there_is() {
+        let (mut text, names) = (SourceText::new(&ReadOptions::default()), Names::default());
+        let mut sources = RingSources::new(&mut text, (0, &names));
+        let value =
+            ShownValue { name: "total".into(), text: "x".repeat(100), is_here: true, ..Default::default() };
+        sources.values.insert(7, vec![value]);
+        let row = Row { runs: vec![7], ..Row::new(0, 1, RowKind::Overwritten) };
+        assert_eq!(sources.values(&row), format!("  total = {}", "x".repeat(100)));
+        sources.most_values = 10;
+        assert_eq!(sources.values(&row), "  total = xx…");
+    }
 
     #[test]
     fn open_statements_have_all_of_a_few_lines_or_those_that_there_is_room_for() {

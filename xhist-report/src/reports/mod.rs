@@ -1,6 +1,7 @@
 //! What is made of events. A new report is a file here and a row of `REPORTS` in `table.rs`.
 
 mod answer;
+mod answer_draft;
 mod answer_rows;
 mod answer_sources;
 mod builds;

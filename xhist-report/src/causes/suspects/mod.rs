@@ -399,10 +399,13 @@ fn reading(options: &SuspectOptions) -> ReadOptions {
 /// What the ranking does not know.
 fn report_limits(run: &RecordedRun, found: &Tests, notes: &mut Notes<'_>) {
     if run.spectra.damaged > 0 {
-        notes.loss(format_args!(
-            "{} places in files of spectra are damaged or were left out",
-            run.spectra.damaged
-        ));
+        let places = xhist_history::model::count(run.spectra.damaged, "place");
+        notes.loss(format_args!("{places} in files of spectra: damaged, or too long to be read"));
+    }
+    if run.spectra.cut > 0 {
+        let files = xhist_history::model::count_processes(run.spectra.cut);
+        let most = qs_core::listing::Thousands(spectra::MAX_THREADS as u64);
+        notes.loss(format_args!("threads of {files} do not count: suspects read {most} threads at most"));
     }
     if run.spectra.lost > 0 {
         notes.loss(format_args!("{} statements are missing in spectra", run.spectra.lost));

@@ -15,8 +15,8 @@ use walkdir::WalkDir;
 const MAX_FILE: u64 = 256 << 20;
 /// Most bytes of all files of a run.
 const MAX_RUN: u64 = 512 << 20;
-/// Most threads of a run.
-const MAX_THREADS: usize = 20_000;
+/// Most threads of a run: the tests of a library of channels start 90,000.
+pub(super) const MAX_THREADS: usize = 250_000;
 /// Longest chain of threads that start each other.
 const DEEPEST: usize = 64;
 
@@ -63,6 +63,8 @@ pub struct Spectra {
     pub lost: u64,
     /// Number of places that start like a spectrum but are not one, and files that were too long.
     pub damaged: usize,
+    /// Number of files that have more threads than are read.
+    pub cut: usize,
 }
 
 impl Spectra {
@@ -88,10 +90,15 @@ impl Spectra {
 
     /// Adds the spectra in the bytes of a file.
     pub fn add(&mut self, file: &Path, bytes: &[u8]) {
+        self.add_up_to(MAX_THREADS, file, bytes);
+    }
+
+    fn add_up_to(&mut self, most: usize, file: &Path, bytes: &[u8]) {
         let (start, mut at) = (self.bytes.len(), 0);
+        let first_thread = self.threads.len();
         self.bytes.extend_from_slice(bytes);
         while at < bytes.len() {
-            if self.starts.len() < MAX_THREADS
+            if self.starts.len() < most
                 && let Ok(started) = ProcessStart::parse(&bytes[at..])
             {
                 self.starts.push((started, file.to_owned()));
@@ -99,8 +106,9 @@ impl Spectra {
                 continue;
             }
             match spectrum::Spectrum::parse(&bytes[at..]) {
-                Ok(_) if self.threads.len() >= MAX_THREADS => {
-                    self.damaged += 1;
+                Ok(_) if self.threads.len() >= most => {
+                    self.cut += 1;
+                    self.drop_orphans(first_thread);
                     break;
                 }
                 Ok(found) => {
@@ -126,6 +134,21 @@ impl Spectra {
                 }
             }
         }
+    }
+
+    /// Drops the threads from this one on whose test is not among them: a test ends behind the threads that it starts. Each of
+    /// them would count as a test.
+    fn drop_orphans(&mut self, first: usize) {
+        let threads = &self.threads[first..];
+        let parents: HashMap<(u32, u32), u32> =
+            threads.iter().map(|thread| ((thread.pid, thread.number), thread.parent)).collect();
+        let has_root = |thread: &ThreadSpectrum| {
+            let above = |parent: &u32| parents.get(&(thread.pid, *parent)).copied();
+            std::iter::successors(Some(thread.parent), above).take(DEEPEST).any(|parent| parent == 0)
+        };
+        let stays: Vec<bool> = threads.iter().map(has_root).collect();
+        let mut stays = std::iter::repeat_n(true, first).chain(stays);
+        self.threads.retain(|_| stays.next() == Some(true));
     }
 
     /// What a thread ran.
@@ -219,5 +242,20 @@ pub(super) mod tests {
         spectra.add(Path::new("x"), &image);
         let names: Vec<_> = spectra.threads.iter().map(|thread| thread.name.as_str()).collect();
         assert_eq!((names, spectra.damaged), (vec!["a", "c"], 1));
+    }
+
+    #[test]
+    fn threads_without_their_test_do_not_count_as_tests() {
+        let threads = [("a", 1, 0), ("b", 2, 1), ("b", 4, 3), ("b", 5, 4), ("b", 3, 0)];
+        let file: Vec<u8> =
+            threads.into_iter().flat_map(|(name, number, parent)| bytes(name, number, parent)).collect();
+        let names = |most| {
+            let mut spectra = Spectra::default();
+            spectra.add_up_to(5, Path::new("other.spectra"), &bytes("b", 4, 3));
+            spectra.add_up_to(most, Path::new("a.spectra"), &file);
+            (spectra.threads.iter().map(|thread| thread.number).collect::<Vec<_>>(), spectra.cut)
+        };
+        assert_eq!(names(5), (vec![4, 1, 2], 1), "the test of 4 and 5 has no room");
+        assert_eq!(names(6), (vec![4, 1, 2, 4, 5, 3], 0));
     }
 }
