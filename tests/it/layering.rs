@@ -95,7 +95,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
 /// Files below the folder import these parts of their crate only.
 const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/ring", &["model"]),
-    ("xhist-history/src/events", &["context", "defmt", "model", "notes", "options", "ring", "source"]),
+    (
+        "xhist-history/src/events",
+        &["context", "defmt", "model", "notes", "options", "ring", "source", "typed"],
+    ),
     ("xhist-history/src/values/types", &[]),
     ("xhist-history/src/values", &["defmt", "model", "notes", "options", "pack", "runs", "source", "typed"]),
     ("xhist-history/src/recording", &["model", "typed"]),

@@ -192,7 +192,7 @@ fn read_image(image: &[u8], reports: &mut dyn Reports, context: &mut Context<'_,
     {
         return code;
     }
-    report_findings(&findings, image.len(), context.notes);
+    report_findings(&findings, image, options, context.notes);
     let Some(placed) = choose(&findings.rings, image, options, context.notes) else {
         return if findings.rings.is_empty() { ExitCode::NothingFound } else { ExitCode::Usage };
     };
@@ -279,7 +279,7 @@ fn read_executed(
     let chosen = ChosenRings::read(placed, image, context.options);
     let bitmaps = executed(image);
     if chosen.placed.is_empty() && bitmaps.by_map.is_empty() {
-        report_findings(findings, image.len(), context.notes);
+        report_findings(findings, image, context.options, context.notes);
         return ExitCode::NothingFound;
     }
     let snapshots: Vec<_> = chosen.snapshots().into_iter().map(RingSnapshot::with_cleared).collect();
@@ -329,7 +329,8 @@ fn read_growing(
                 "this is a QS stream without a ring; `tail -c +1 -f FILE | xhist-report --follow -` follows it, \
                  `xhist-report --follow - < FILE` shows it to its end"
             )),
-            _ => report_findings(&findings, source.scanned, context.notes),
+            Ok(image) => report_findings(&findings, &image, options, context.notes),
+            Err(why) => context.notes.error(format_args!("{why}")),
         }
         return ExitCode::NothingFound;
     }

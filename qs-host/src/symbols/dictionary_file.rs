@@ -3,6 +3,7 @@
 use qs_core::record::Sizes;
 
 use super::dictionary::Dictionary;
+use super::signals::Signals;
 use super::target::{LETTERS, TargetDescription};
 use super::target_symbols::TargetSymbols;
 use crate::format_number as put;
@@ -76,7 +77,9 @@ pub fn read(text: &[u8], known: &mut TargetSymbols, objects_read: &mut bool) -> 
             b'U' => {
                 section(&mut file, &mut entry, &mut known.users).ok_or(DictionaryError::Section("USR"))?
             }
-            b'S' => signals(&mut file, &mut signal, known).ok_or(DictionaryError::Section("SIG"))?,
+            b'S' => {
+                signals(&mut file, &mut signal, &mut known.signals).ok_or(DictionaryError::Section("SIG"))?
+            }
             char => return Err(DictionaryError::Line(char)),
         }
     }
@@ -171,14 +174,19 @@ fn section(file: &mut &[u8], line: &mut LineBuffer, dictionary: &mut Dictionary)
     Some(())
 }
 
-fn signals(file: &mut &[u8], line: &mut LineBuffer, known: &mut TargetSymbols) -> Option<()> {
-    known.signals.clear();
-    width(file, line, &mut known.signals.width)?;
+/// Reads the section of signals. One bad entry discards all of them.
+fn signals(file: &mut &[u8], line: &mut LineBuffer, signals: &mut Signals) -> Option<()> {
+    signals.clear();
+    width(file, line, &mut signals.width)?;
+    let columns = columns(signals.width);
     while line.read(file) && line.bytes.starts_with(b"0") {
-        let columns = columns(known.signals.width);
-        let sig = decimal(line.text(0)).filter(|sig| *sig != 0)?;
-        let obj = hexadecimal(line.text(OBJECT), columns)?;
-        known.signals.define(sig as u32, obj, line.name(OBJECT + columns + 1));
+        line.bytes[OBJECT - 1] = 0;
+        let sig = decimal(line.text(0)).filter(|sig| *sig != 0);
+        let (Some(sig), Some(obj)) = (sig, hexadecimal(line.text(OBJECT), columns)) else {
+            signals.clear();
+            return None;
+        };
+        signals.define(sig as u32, obj, line.name(OBJECT + columns + 1));
     }
     Some(())
 }
@@ -197,7 +205,7 @@ fn decimal(text: &[u8]) -> Option<i32> {
     (len > 0).then_some(if negative { -number } else { number } as i32)
 }
 
-/// A number as C's `%x` reads it, of at most `columns` columns, `0x` included.
+/// A number as C's `strtoul` reads it, of at most `columns` columns, `0x` included: `0x` and no digit is 0.
 fn hexadecimal(text: &[u8], columns: usize) -> Option<u64> {
     let text = text.trim_ascii_start();
     let text = &text[..text.len().min(columns)];
@@ -205,7 +213,7 @@ fn hexadecimal(text: &[u8], columns: usize) -> Option<u64> {
     let len = digits.iter().take_while(|byte| byte.is_ascii_hexdigit()).count();
     let digit = |byte: &u8| u64::from(char::from(*byte).to_digit(16).unwrap_or(0));
     let number = digits[..len].iter().fold(0, |number, byte| number << 4 | digit(byte));
-    (len > 0).then_some(number)
+    (len > 0 || digits.len() < text.len()).then_some(number)
 }
 
 /// Writes all symbols as the text of a file.

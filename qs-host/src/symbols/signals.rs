@@ -24,7 +24,7 @@ pub struct Signals {
     /// Bytes of the address of an object.
     pub width: i32,
     /// Names by signal; behind those in use, older entries. Every search includes the first of the older entries, as one of
-    /// signal 0 with the object that it had.
+    /// signal 0 with the object that it had, except a search upwards from another entry of signal 0.
     entries: Vec<Signal>,
     used: usize,
     null: Name,
@@ -128,7 +128,7 @@ impl Signals {
         }
         let fits = |index: &usize| [0, obj].contains(&self.entries[*index].obj);
         let down = (0..=hit).rev().take_while(|index| sig_at(*index) == sig);
-        let up = (hit + 1..=self.used).take_while(|index| sig_at(*index) == sig);
+        let up = (hit + 1..self.used).take_while(|index| sig_at(*index) == sig);
         down.chain(up).find(fits)
     }
 }
@@ -154,6 +154,19 @@ mod tests {
         signals.define(6, 0x30, b"OVER");
         assert_eq!(signals.iter().count(), 2);
         assert_eq!(named(&signals, 6, 0x30), Some(&b"OVER"[..]));
+    }
+
+    #[test]
+    fn signal_0_is_defined_once_for_each_object() {
+        let mut signals = Signals::new(4);
+        // The first entry that a search meets behind those in use is that of another object.
+        signals.define(1, 0x90, b"OLD");
+        signals.clear();
+        for (sig, obj) in [(0, 0x10), (0, 0x20), (9, 0x30), (1, 0x20), (1, 0x40)] {
+            signals.define(sig, obj, b"S");
+        }
+        let all: Vec<(u32, u64)> = signals.iter().map(|(sig, obj, _)| (sig, obj)).collect();
+        assert_eq!(all, [(0, 0x10), (0, 0x20), (1, 0x20), (1, 0x40), (9, 0x30)]);
     }
 
     #[test]

@@ -265,11 +265,16 @@ impl LineFormatter {
         put::padded(&mut self.line, record.time, 10);
         self.line.push(b' ');
         known.push_user(record.id(), &mut self.line);
+        // Like QSPY, a line ends at an empty text: only the error of a later element starts another.
+        let mut ended = false;
         while let Some(element) = element::next(&mut take, &known.target) {
             for short in element.short_before.iter().chain(&element.short) {
                 self.short(short, to);
+                ended = false;
             }
-            push_element(&element, known, &mut self.line);
+            if !ended {
+                ended = !push_element(&element, known, &mut self.line);
+            }
         }
         // Below zero: a field was longer than the record.
         take.left() == 0
@@ -319,14 +324,15 @@ fn push_items(record: &DecodedRecord<'_>, line: &mut Vec<u8>) {
     line.push(b'>');
 }
 
-/// Appends a blank and the text of an element.
-fn push_element(element: &Element<'_>, known: &TargetSymbols, line: &mut Vec<u8>) {
+/// Appends a blank and the text of an element. Returns whether there is text behind the blank.
+fn push_element(element: &Element<'_>, known: &TargetSymbols, line: &mut Vec<u8>) -> bool {
     const HEX: usize = qs_core::record::element::HEX as usize;
     let width = element.width;
     // Behind the text of an error, the blank is already there.
     if element.short.is_none() {
         line.push(b' ');
     }
+    let start = line.len();
     match element.value {
         Value::Int(number, 8) => put::right(line, number, wide(width, true)),
         Value::Int(number, _) => put::right(line, number, width),
@@ -364,6 +370,7 @@ fn push_element(element: &Element<'_>, known: &TargetSymbols, line: &mut Vec<u8>
             put::hex_filled(line, number, width, b'0');
         }
     }
+    line.len() > start || matches!(element.value, Value::Memory(_) | Value::NoMemory)
 }
 
 /// Columns of a number of eight bytes. QSPY forgets them for one width of signed numbers.

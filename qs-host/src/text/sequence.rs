@@ -26,8 +26,8 @@ const TICK: usize = 34;
 /// The lane of all objects that have none of their own.
 const SYSTEM: &[u8] = b"?";
 
-/// Most objects with a lane: the capacity of a dictionary.
-const MAX_OBJECTS: usize = 255;
+/// Most objects with a lane at a time, as in QSPY: a tenth is not drawn.
+const MAX_OBJECTS: usize = 9;
 
 /// A list of too many objects, or one that is too long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -38,9 +38,22 @@ const VECTORS: &[Vector] = &[
     Vector { name: "damaged", options: NARROW, about: "cut, turned and doubled bytes", make: damaged },
     Vector { name: "gaps", options: NARROW, about: "missing frames", make: gaps },
     Vector { name: "quiet", options: "-q7", about: "a dot for each record", make: records },
+    Vector { name: "quiet-dots", options: "-q99", about: "dots only, and errors", make: damaged },
     Vector { name: "matlab", options: "-m", about: "rows for Matlab", make: named },
     Vector { name: "matlab-elements", options: "-m", about: "their application records", make: elements },
     Vector { name: "sequence", options: "-g Table,Philo,?", about: "a diagram", make: conversation },
+    Vector {
+        name: "sequence-lanes",
+        options: "-g A,B,NULL",
+        about: "more objects than a diagram draws",
+        make: many_lanes,
+    },
+    Vector {
+        name: "sequence-discarded",
+        options: "-d -g A,NULL",
+        about: "a diagram when a dictionary file is for another target",
+        make: other_target,
+    },
 ];
 
 /// Numbers that come out the same each time: xorshift.
@@ -125,8 +138,7 @@ impl StreamWriter {
 
     fn dictionaries(&mut self) {
         for (object, name) in OBJECTS {
-            let payload = [self.number(Kind::Obj, object), name.bytes().chain([0]).collect()].concat();
-            self.frame(id_of("QS_OBJ_DICT"), &payload);
+            self.object(object, name);
         }
         for (function, name) in FUNCTIONS {
             let payload = [self.number(Kind::Fun, function), name.bytes().chain([0]).collect()].concat();
@@ -139,6 +151,23 @@ impl StreamWriter {
         }
         self.frame(id_of("QS_USR_DICT"), &[&[USER_BASE], &b"MEASURED\0"[..]].concat());
         self.frame(id_of("QS_ENUM_DICT"), &[&[3, 2], &b"RED\0"[..]].concat());
+    }
+
+    fn object(&mut self, object: u64, name: &str) {
+        let payload = [self.number(Kind::Obj, object), name.bytes().chain([0]).collect()].concat();
+        self.frame(id_of("QS_OBJ_DICT"), &payload);
+    }
+
+    fn post_lifo(&mut self, object: u64) {
+        let fields = [self.number(Kind::Sig, 5), self.number(Kind::Obj, object), vec![0, 0, 1, 1]];
+        let payload = [self.time(), fields.concat()].concat();
+        self.frame(id_of("QS_QF_ACTIVE_POST_LIFO"), &payload);
+    }
+
+    /// What a target of 7.3 says of itself: the flag of a reset, the bytes of both pointers.
+    fn target_info(&mut self, reset: u8, pointers: u8) {
+        let info = [reset, 0xDD, 2, 0x22, 0x41, 0x22, pointers, 4, 9, 0x17, 1, 2, 3, 4, 5, 24];
+        self.frame(id_of("QS_TARGET_INFO"), &info);
     }
 
     /// An element of an application record.
@@ -250,6 +279,31 @@ fn conversation(stream: &mut StreamWriter) {
     for _ in 0..300 {
         let name = names[stream.random.below(names.len() as u64) as usize];
         stream.record(id_of(name));
+    }
+}
+
+/// Objects that share two names, each with a post, before and after a reset of the target.
+fn many_lanes(stream: &mut StreamWriter) {
+    for _ in 0..2 {
+        for object in 0..12 {
+            stream.object(object, if object % 2 == 0 { "A" } else { "B" });
+        }
+        for object in 0..12 {
+            stream.post_lifo(object);
+        }
+        stream.target_info(0xFF, 0x44);
+    }
+}
+
+/// The target saves its dictionaries, then another target with the same time of its build sends.
+fn other_target(stream: &mut StreamWriter) {
+    stream.target_info(0xFF, 0x44);
+    stream.object(4, "A");
+    stream.frame(id_of("QS_QF_RUN"), &[]);
+    for pointers in [0x44, 0x48, 0x44] {
+        stream.target_info(0, pointers);
+        stream.post_lifo(0);
+        stream.post_lifo(4);
     }
 }
 

@@ -37,8 +37,6 @@ pub struct GrowingRings<'f> {
     threads: Vec<Ring>,
     /// Names in records.
     records: SharedRecords,
-    /// Bytes of the file that were searched for rings.
-    pub scanned: usize,
     /// Set when the user wants to end.
     pub stop: Arc<AtomicBool>,
     is_first: bool,
@@ -59,7 +57,6 @@ impl<'f> GrowingRings<'f> {
             followers,
             threads,
             records,
-            scanned: 0,
             stop: Arc::default(),
             is_first: true,
             is_there: true,
@@ -97,7 +94,6 @@ impl<'f> GrowingRings<'f> {
         {
             let unscanned = end..image.len();
             findings = ring::find(&image, Some(&[unscanned]), &mut |_| {});
-            self.scanned = image.len();
             for mut placed in std::mem::take(&mut findings.rings) {
                 placed.ring.number = self.followers.len() + 1;
                 let present = image.len() - placed.ring.offset;

@@ -19,6 +19,7 @@ mod stream_source;
 mod survey;
 mod target;
 mod threads;
+mod wrapped;
 
 pub use clear::clear;
 pub use growing_source::GrowingRings;

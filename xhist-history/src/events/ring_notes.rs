@@ -2,6 +2,7 @@
 
 use qs_core::ring::{Causes, Shown};
 
+use super::wrapped::report_wrapped;
 use crate::model::{Ring, count};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
@@ -71,12 +72,12 @@ pub fn report_width<'p>(
 
 /// What was found besides readable rings. Every program has the bytes of a ring's magic in its code, so these are
 /// reported only in an image without a ring.
-pub fn report_findings(findings: &Findings, image_len: usize, notes: &mut Notes<'_>) {
+pub fn report_findings(findings: &Findings, image: &[u8], options: &ReadOptions, notes: &mut Notes<'_>) {
     if findings.rings.is_empty() {
-        match image_len {
+        match image.len() {
             0 => notes.error(format_args!("the source is empty")),
-            _ => notes.error(format_args!(
-                "no xhist ring in {image_len} bytes; was the program instrumented and built with the feature `trace`, \
+            len => notes.error(format_args!(
+                "no xhist ring in {len} bytes; was the program instrumented and built with the feature `trace`, \
                  and is its RAM in the dump?"
             )),
         }
@@ -88,6 +89,7 @@ pub fn report_findings(findings: &Findings, image_len: usize, notes: &mut Notes<
                 notes.note(format_args!("and {} more places that start like a ring", few.more));
             }
         }
+        report_wrapped(image, options, notes);
         return;
     }
     report_damage(findings, notes);

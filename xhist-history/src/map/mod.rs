@@ -170,6 +170,10 @@ impl Maps {
             code = ExitCode::Incomplete;
             notes.incomplete();
             match map {
+                // What is wrong with this file was reported when it was read.
+                Some(_) if !names.is_intact() => {
+                    notes.error(format_args!("statements are shown by number, because the map does not have them"));
+                }
                 Some(hash) => notes.error(format_args!(
                     "statements are shown by number, because map {:016x} does not have them: instrument all sources of \
                      the program in one run, and build it again",
@@ -291,6 +295,14 @@ impl Maps {
 /// Reads a map and notes what is wrong with it.
 fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
     let names = load::load(path)?;
+    if names.hash.is_none() {
+        notes.incomplete();
+        notes.error(format_args!(
+            "{} is not a map of xhist: maps are named HASH.map, or xhist.map, and found without --map where they are kept",
+            path.display()
+        ));
+        return Ok(names);
+    }
     for bad in &names.bad_lines {
         notes.note(format_args!("{}:{}: {}", path.display(), bad.line, bad.reason));
     }
@@ -306,9 +318,6 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
             path.display(),
             names.actual_hash
         ));
-    } else if names.hash.is_none() {
-        notes.incomplete();
-        notes.error(format_args!("{} is not a map of xhist", path.display()));
     }
     Ok(names)
 }

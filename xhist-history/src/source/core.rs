@@ -33,6 +33,16 @@ pub fn in_order(opened: Opened) -> Opened {
 
 /// The program of an ELF core: the first of the files that were mapped, which Linux lists with their addresses.
 fn program(bytes: &[u8]) -> Option<PathBuf> {
+    mapped_file(bytes, |_| true)
+}
+
+/// The ring file that the program of an ELF core had mapped. A core has no memory of such a file.
+pub fn mapped_rings(bytes: &[u8]) -> Option<PathBuf> {
+    mapped_file(bytes, |name| name.ends_with(b".xhist"))
+}
+
+/// The first mapped file of an ELF core with such a name.
+fn mapped_file(bytes: &[u8], fits: impl Fn(&[u8]) -> bool) -> Option<PathBuf> {
     let file = object::read::elf::ElfFile64::<Endianness>::parse(bytes).ok()?;
     if file.kind() != ObjectKind::Core {
         return None;
@@ -42,18 +52,19 @@ fn program(bytes: &[u8]) -> Option<PathBuf> {
         let Ok(Some(mut notes)) = header.notes(endian, bytes) else { continue };
         while let Ok(Some(note)) = notes.next() {
             if note.n_type(endian) == NT_FILE {
-                return first_file(note.desc(), endian);
+                return first_file(note.desc(), endian, fits);
             }
         }
     }
     None
 }
 
-/// The first name in a list of mapped files: their number, the size of a page, three numbers of each, and their names.
-fn first_file(list: &[u8], endian: Endianness) -> Option<PathBuf> {
+/// The first such name in a list of mapped files: their number, the size of a page, three numbers of each, and their names.
+fn first_file(list: &[u8], endian: Endianness, fits: impl Fn(&[u8]) -> bool) -> Option<PathBuf> {
     let count = endian.read_u64_bytes(list.get(..8)?.try_into().ok()?);
     let names = usize::try_from(count.checked_mul(24)?.checked_add(16)?).ok()?;
-    let name = list.get(names..)?.split(|byte| *byte == 0).next().filter(|name| !name.is_empty())?;
+    let mut names = list.get(names..)?.split(|byte| *byte == 0);
+    let name = names.find(|name| !name.is_empty() && fits(name))?;
     Some(PathBuf::from(String::from_utf8_lossy(name).into_owned()))
 }
 
@@ -93,8 +104,11 @@ mod tests {
             let numbers = numbers.iter().flat_map(|number| number.to_le_bytes());
             numbers.chain(names.iter().copied()).collect::<Vec<u8>>()
         };
-        let first = |list: &[u8]| first_file(list, Endianness::Little);
+        let first = |list: &[u8]| first_file(list, Endianness::Little, |_| true);
         assert_eq!(first(&list(2, b"/bin/a\0/bin/a\0")), Some(PathBuf::from("/bin/a")));
+        let rings =
+            first_file(&list(2, b"/bin/a\0/a.xhist\0"), Endianness::Little, |name| name.ends_with(b".xhist"));
+        assert_eq!(rings, Some(PathBuf::from("/a.xhist")));
         assert_eq!(first(&list(u64::MAX, b"/bin/a\0")), None);
         assert_eq!(first(&list(9, b"/bin/a\0")), None);
         assert_eq!((first(b""), first(&list(2, b""))), (None, None));

@@ -15,6 +15,7 @@ mod stdin;
 
 use std::ffi::OsStr;
 
+pub use core::mapped_rings;
 pub use error::SourceError;
 pub use image::Image;
 pub use kept::{homes, ring_files, text_of, user_cache};

@@ -57,7 +57,7 @@ pub struct QsArgs {
     #[arg(short = 'd', long = "dictionaries", value_name = "FILE", num_args = 0..=1, require_equals = true)]
     dictionaries: Option<Option<String>>,
     /// Only every Nth line, and dots; 0 or nothing: none.
-    #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1)]
+    #[arg(short = 'q', long = "quiet", value_name = "N", num_args = 0..=1, value_parser = lines_between)]
     quiet: Option<Option<u32>>,
     /// Colours: c0 none, c1 for dark terminals, c2 for light ones
     #[arg(short = 'r', long = "rendering", value_name = "COLOURS", value_enum)]
@@ -103,6 +103,11 @@ fn version(text: &str) -> Result<u16, String> {
         Some([major, minor, patch]) => Ok(100 * major + 10 * minor + patch),
         _ => Err("a version of QS is written as 7.3 or 7.3.4".to_owned()),
     }
+}
+
+/// The number behind `-q`, which may be missing: then the word is the source.
+fn lines_between(text: &str) -> Result<u32, String> {
+    text.parse().map_err(|_| format!("it takes a number; to read this source, type `-q0 {text}`"))
 }
 
 impl QsArgs {

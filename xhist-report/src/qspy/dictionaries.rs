@@ -10,6 +10,15 @@ use super::options::{DictionaryFile, QsOptions};
 /// Longest dictionary file; the rest of a longer file is ignored.
 const MAX_FILE: u64 = 1 << 20;
 
+/// What a dictionary file did to the names of objects.
+pub enum ObjectNames {
+    Unchanged,
+    /// All names of the file were read.
+    Read,
+    /// The file is for another target, so all names were cleared.
+    Discarded,
+}
+
 /// The dictionary files of a session.
 pub struct Dictionaries {
     file: DictionaryFile,
@@ -22,20 +31,20 @@ impl Dictionaries {
         Dictionaries { file: options.dictionaries.clone(), dir: options.dir.clone() }
     }
 
-    /// Reads the file, if there is one. Returns whether all objects were read.
-    pub fn read(&self, known: &mut TargetSymbols, to: &mut impl LineSink) -> bool {
+    /// Reads the file, if there is one.
+    pub fn read(&self, known: &mut TargetSymbols, to: &mut impl LineSink) -> ObjectNames {
         let name = match &self.file {
-            DictionaryFile::No => return false,
+            DictionaryFile::No => return ObjectNames::Unchanged,
             DictionaryFile::OfBuild if !known.target.is_known() => {
                 to.line(LineClass::Error, b"   <QSPY-> No Target info yet to read dictionaries");
-                return false;
+                return ObjectNames::Unchanged;
             }
             DictionaryFile::OfBuild => file_name(known),
             DictionaryFile::Named(name) => name.clone(),
         };
         let Ok(text) = read_start(&self.dir.join(&name)) else {
             to.line(LineClass::Error, format!("   <QSPY-> Dictionaries not found File={name}").as_bytes());
-            return false;
+            return ObjectNames::Unchanged;
         };
         let opening = format!("   <QSPY-> Reading dictionaries from File={name}");
         to.line(LineClass::Ordinary, opening.as_bytes());
@@ -45,10 +54,11 @@ impl Dictionaries {
             Err(DictionaryError::OtherTarget) => {
                 to.line(LineClass::Info, &DictionaryError::OtherTarget.line(&name));
                 known.clear();
+                return ObjectNames::Discarded;
             }
             Err(wrong) => to.line(LineClass::Error, &wrong.line(&name)),
         }
-        objects_read
+        if objects_read { ObjectNames::Read } else { ObjectNames::Unchanged }
     }
 
     /// Whether the options name a file.

@@ -9,7 +9,7 @@ use qs_host::{
 use xhist_history::model::count;
 use xhist_history::notes::{Misfits, Notes};
 
-use super::dictionaries::Dictionaries;
+use super::dictionaries::{Dictionaries, ObjectNames};
 use super::error::SessionError;
 use super::options::QsOptions;
 use super::outputs::{Output, by_time};
@@ -189,10 +189,12 @@ impl<'o> Printer<'o> {
     }
 
     fn read_dictionaries(&mut self, known: &mut TargetSymbols) {
-        if self.dictionaries.read(known, &mut self.screen)
-            && let Some((sequence, _)) = &mut self.sequence
-        {
-            sequence.learn_all(known);
+        let names = self.dictionaries.read(known, &mut self.screen);
+        let Some((sequence, _)) = &mut self.sequence else { return };
+        match names {
+            ObjectNames::Unchanged => {}
+            ObjectNames::Read => sequence.learn_all(known),
+            ObjectNames::Discarded => sequence.forget(),
         }
     }
 

@@ -127,7 +127,8 @@ impl<'o> Screen<'o> {
         self.line = shown;
     }
 
-    /// Shows a line in quiet mode: most are dots.
+    /// Shows a line in quiet mode: most are dots. From `SILENT` on, one record is not even a dot: the count passes zero there,
+    /// and never returns to it without an error or a note.
     fn show_some(&mut self, class: LineClass, line: &[u8], every: u32, to_go: i64) {
         let is_special = class != LineClass::Ordinary;
         let mut to_go = to_go;
@@ -138,8 +139,8 @@ impl<'o> Screen<'o> {
                 }
                 self.show(class, line);
                 self.in_dots = false;
+                to_go = every.into();
             }
-            to_go = every.into();
         } else {
             self.write(b".");
             self.in_dots = true;

@@ -485,3 +485,52 @@ fn records_of_a_wrong_length_are_losses() {
         );
     }
 }
+
+/// The lines of a stream, with the names of a dictionary file.
+fn lines_with_names(names: &str, target: Target) -> Vec<String> {
+    let dir = Dir::new();
+    dir.write("n.dic", names.as_bytes());
+    let mut options = qspy();
+    options.qs.dictionaries = xhist_report::DictionaryFile::Named("n.dic".into());
+    options.qs.dir = dir.path().to_owned();
+    report_with(&target.stream, &options).out.lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn an_empty_name_ends_the_line_of_an_application_record() {
+    // The object of 0x10, a number; a signal, which ends no line; the object, and an element that is cut.
+    let target = Target::new(Sizes::DEFAULT)
+        .frame(100, &[1, 0, 0, 0, 1, 7, 11, 16, 0, 0, 0, 1, 8])
+        .frame(100, &[2, 0, 0, 0, 10, 5, 0, 16, 0, 0, 0, 1, 8])
+        .frame(100, &[3, 0, 0, 0, 11, 16, 0, 0, 0, 1, 8, 5, 1]);
+    let names = "Obj-Dic:\n4\n0x00000010 \n***\nSig-Dic:\n4\n00000005 0x00000010 \n***\n";
+    let expected = [
+        "   <QSPY-> Reading dictionaries from File=n.dic",
+        "0000000001 USER+000 7 ",
+        "0000000002 USER+000 ,Obj= 8",
+        "   <COMMS> ERROR    3 more bytes needed for uint32_t ",
+        "   <COMMS> ERROR    3 more bytes needed for uint32_t 0",
+    ];
+    assert_eq!(lines_with_names(names, target), expected);
+}
+
+#[test]
+fn a_bad_entry_discards_all_signals_of_a_dictionary_file() {
+    let target = Target::new(Sizes::DEFAULT).frame(28, &[1, 0, 0, 0, 8, 0, 5, 0]);
+    let names = "Sig-Dic:\n4\n00000005 0x00000000 GO\n00000000 0x00000000 NONE\n***\n";
+    let expected = [
+        "   <QSPY-> Reading dictionaries from File=n.dic",
+        "   <QSPY-> Parsing SIG dictionaries failed File=n.dic",
+        "0000000001 QF-New   Sig=00000005,Obj=0x00000000,Size=8",
+    ];
+    assert_eq!(lines_with_names(names, target), expected);
+}
+
+#[test]
+fn a_source_behind_the_quiet_option_is_not_its_number() {
+    let dir = Dir::new();
+    dir.write("s.bin", Target::new(Sizes::DEFAULT).frame(58, &[]).stream);
+    let outcome = dir.run(&["qspy", "-q", "s.bin"]);
+    assert!(outcome.code == 2 && outcome.notes.contains("type `-q0 s.bin`"), "{}", outcome.notes);
+    assert_eq!(dir.run(&["qspy", "-q0", "s.bin"]).code, 0);
+}

@@ -237,3 +237,35 @@ fn a_ring_that_a_core_has_in_two_places_is_read() {
         assert_eq!((outcome.code, &outcome.out), (0, &whole.out), "{}", outcome.notes);
     }
 }
+
+#[test]
+fn a_dump_in_another_form_names_the_command_that_reads_it() {
+    let dir = Dir::new();
+    let ring = (1..=10).fold(RingImage::bare(512), |ring, line| ring.statement(1, line)).build();
+    let reversed =
+        |len: usize| ring.chunks(len).flat_map(|word| word.iter().rev().copied()).collect::<Vec<u8>>();
+    let (words4, words2) = (reversed(4), reversed(2));
+    let encoded: String = ring.iter().map(|byte| char::from(*byte)).collect();
+    let lossy = String::from_utf8_lossy(&ring);
+    let base64 = "fnhIaXN0px0".repeat(9);
+    let forms: &[(&str, &[u8], &str)] = &[
+        ("dump.gz", &[0x1F, 0x8B, 8, 0, 0, 0, 0, 0], "`gzip -dc dump.gz | xhist-report -`"),
+        ("it's.zst", &[0x28, 0xB5, 0x2F, 0xFD, 0, 0], r"`zstd -dc 'it'\''s.zst' | xhist-report -`"),
+        ("words4", &words4, "--reverse-bytes=4 words4 dump.bin && xhist-report dump.bin`"),
+        ("words2", &words2, "--reverse-bytes=2 words2 dump.bin && xhist-report dump.bin`"),
+        ("utf8", encoded.as_bytes(), "copy the dump again, as binary"),
+        ("lossy", lossy.as_bytes(), "copy the dump again, as binary"),
+        ("base64", base64.as_bytes(), "`base64 -d base64 | xhist-report -`"),
+        (
+            "hex",
+            b"00000000: 7e78 4869 7374 a71d 0d0c 0b0a 0000 0000  ~xHist..........\n",
+            "`xxd -r hex | xhist-report -`",
+        ),
+    ];
+    for (name, bytes, expected) in forms {
+        dir.write(name, bytes);
+        let outcome = dir.run(&[name]);
+        assert_eq!(outcome.code, 3, "{name}: {}", outcome.notes);
+        assert!(outcome.notes.contains(expected), "{name}: {}", outcome.notes);
+    }
+}

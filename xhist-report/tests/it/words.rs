@@ -113,6 +113,11 @@ fn statements_are_named_by_their_numbers_and_without_a_map_by_those_alone() {
     assert!(lcov.out.contains("DA:5,1\n") && lcov.out.contains("DA:6,1\n"), "{}", lcov.out);
     let hot = dir.run(&["hot", "ring"]);
     assert!(hot.out.contains("f0") && hot.out.contains("src/a.rs"), "{}", hot.out);
+
+    // A file of another kind: one error, without its lines and without advice to instrument again.
+    let other = dir.run(&["--map", "ring", "ring"]);
+    assert!(other.code == 1 && other.notes.contains("ring is not a map of xhist"), "{}", other.notes);
+    assert!(!other.notes.contains("instrument all") && !other.notes.contains("UTF-8"), "{}", other.notes);
 }
 
 /// Writes a file with a time that many seconds ago.

@@ -50,7 +50,7 @@ impl Input<'_> {
     pub fn find(&self, notes: &mut Notes<'_>) -> Result<Findings, DiffError> {
         let findings = find_rings(self.image, self.options);
         if findings.rings.is_empty() {
-            report_findings(&findings, self.image.len(), notes);
+            report_findings(&findings, self.image, self.options, notes);
             return Err(DiffError::NoRing(self.side));
         }
         report_damage(&findings, notes);
