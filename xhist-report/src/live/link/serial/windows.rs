@@ -2,9 +2,15 @@
 
 use std::io;
 
+use serial2::os::windows::CommTimeouts;
 use serial2::{CharSize, FlowControl, SerialPort, Settings, StopBits};
 
 use super::{Connection, Flow, Parity, SerialLine, TAKE};
+
+/// Milliseconds without a byte after which a read returns what came.
+const GAP: u32 = 10;
+/// Milliseconds after which it returns, also without a byte.
+const LONGEST: u32 = 100;
 
 /// Whether the error shows another kind of file, which has no settings of a line.
 pub(super) fn is_other_file(error: &io::Error) -> bool {
@@ -14,7 +20,7 @@ pub(super) fn is_other_file(error: &io::Error) -> bool {
 }
 
 pub(super) fn open(line: &SerialLine) -> io::Result<Connection> {
-    let mut port = SerialPort::open(&line.path, |mut settings: Settings| {
+    let port = SerialPort::open(&line.path, |mut settings: Settings| {
         settings.set_raw();
         settings.set_baud_rate(line.baud)?;
         settings.set_char_size(if line.bits == 7 { CharSize::Bits7 } else { CharSize::Bits8 });
@@ -30,8 +36,14 @@ pub(super) fn open(line: &SerialLine) -> io::Result<Connection> {
         });
         Ok(settings)
     })?;
-    port.set_read_timeout(TAKE)?;
-    port.set_write_timeout(TAKE)?;
+    // A read ends when nothing more comes. Wine does not have the way that `set_read_timeout` takes.
+    port.set_windows_timeouts(&CommTimeouts {
+        read_interval_timeout: GAP,
+        read_total_timeout_multiplier: 0,
+        read_total_timeout_constant: LONGEST,
+        write_total_timeout_multiplier: 0,
+        write_total_timeout_constant: TAKE.as_millis() as u32,
+    })?;
     // The buffers hold bytes that were sent with other settings.
     let _ = port.discard_buffers();
     let from = port.try_clone()?;
