@@ -24,7 +24,7 @@ const GITLAB_JOB: [&str; 9] =
 const GITLAB_ARTIFACTS: [&str; 7] = ["name", "paths", "exclude", "expire_in", "when", "untracked", "reports"];
 
 /// The project, and what the steps run with.
-struct Machine {
+struct CiMachine {
     tree: Tree,
     /// Artifacts of the last job.
     kept: Tree,
@@ -35,11 +35,11 @@ pub fn steps() {
     let [history, gitlab_job, page] = super::blocks(&text, "yaml").try_into().expect("three blocks");
     let library = text.split_once("<<'END'\n").and_then(|(_, rest)| rest.split_once("END\n"));
     let library = library.expect("the project of the page").0;
-    let mut machine = Machine { tree: Tree::package("prices"), kept: Tree::empty("kept") };
+    let mut machine = CiMachine { tree: Tree::package("prices"), kept: Tree::empty("kept") };
     machine.tree.write("src/lib.rs", library);
 
     for (block, run) in
-        [(&history, Machine::github as fn(&mut Machine, &Value)), (&gitlab_job, Machine::gitlab)]
+        [(&history, CiMachine::github as fn(&mut CiMachine, &Value)), (&gitlab_job, CiMachine::gitlab)]
     {
         run(&mut machine, &parsed(block));
         assert_eq!(machine.kept_files(), ["xhist-failed.tar.gz"]);
@@ -59,7 +59,7 @@ pub fn steps() {
     assert_eq!(machine.kept_files(), [] as [String; 0]);
 }
 
-impl Machine {
+impl CiMachine {
     /// The steps of a job, as GitHub runs them.
     fn github(&mut self, steps: &Value) {
         self.clean();

@@ -10,9 +10,6 @@ mod port;
 #[path = "windows.rs"]
 mod port;
 
-/// How long a write waits for a device that takes nothing.
-const TAKE: std::time::Duration = std::time::Duration::from_secs(1);
-
 /// Opens the line. A missing device is waited for; another kind of file is an error, since it never becomes a serial line.
 ///
 /// # Errors

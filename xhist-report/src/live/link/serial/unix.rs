@@ -16,8 +16,8 @@ use rustix::termios::{
     ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
 };
 
-use super::super::is_a_pause;
-use super::{Connection, Flow, Parity, SerialLine, TAKE};
+use super::super::ends::{TAKE, is_a_pause};
+use super::{Connection, Flow, Parity, SerialLine};
 
 /// Whether the error shows another kind of file: settings do not apply, or it is a directory.
 pub(super) fn is_other_file(error: &io::Error) -> bool {

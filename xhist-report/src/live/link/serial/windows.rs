@@ -5,7 +5,8 @@ use std::io;
 use serial2::os::windows::CommTimeouts;
 use serial2::{CharSize, FlowControl, SerialPort, Settings, StopBits};
 
-use super::{Connection, Flow, Parity, SerialLine, TAKE};
+use super::super::ends::TAKE;
+use super::{Connection, Flow, Parity, SerialLine};
 
 /// Milliseconds without a byte after which a read returns what came.
 const GAP: u32 = 10;
