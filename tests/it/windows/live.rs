@@ -26,7 +26,7 @@ fn interrupted(tree: &Tree, report: &str) -> (i32, String, String) {
 pub fn follows() {
     let tree = Tree::empty("following-on-windows");
     build(&tree);
-    let map = program().ancestors().nth(5).expect("the directory of xhist").join("xhist.map");
+    let map = program().ancestors().nth(4).expect("the directory of xhist").join("xhist.map");
     fs::copy(map, tree.join("xhist.map")).expect("copied");
     let ring = tree.join("ring.xhist");
     let counting = run(tree.path(), "steps count").env("XHIST_FILE", "ring.xhist");
