@@ -7,6 +7,8 @@ use pulldown_cmark::{Event, Options, Parser, Tag, TagEnd};
 use walkdir::WalkDir;
 use xhist_tests::{Case, Tree, cargo, repository};
 
+mod ci;
+
 pub const CASES: &[Case] = &[
     Case::new("every_link_leads_somewhere", links),
     Case::new("every_path_in_the_text_is_there", paths),
@@ -15,6 +17,7 @@ pub const CASES: &[Case] = &[
     Case::new("what_is_not_published_is_installed_from_a_checkout", installs),
     Case::new("lines_and_sentences_are_short", prose),
     Case::new("the_pages_work_when_typed", typed),
+    Case::new("the_steps_for_ci_keep_a_failure", ci::steps),
 ];
 
 /// Not pages of ours.

@@ -96,6 +96,11 @@ pub const CASES: &[Case] = &[
         REGISTRY,
         embedded_test::by_probe,
     ),
+    Case::needing(
+        "tests_of_embedded_test_before_0_7_run_again_alone_too",
+        REGISTRY,
+        embedded_test::by_probe_before_07,
+    ),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
     Case::needing("recorder_compiles_for_cortex_m0", NEEDS, || kinds::compiles("thumbv6m-none-eabi")),
     Case::needing("recorder_compiles_for_cortex_m3", NEEDS, || kinds::compiles("thumbv7m-none-eabi")),

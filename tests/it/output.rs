@@ -7,6 +7,7 @@ pub const CASES: &[Case] = &[
     Case::new("printed_texts_are_at_their_statements_and_the_output_is_the_same", printed),
     Case::new("a_test_that_prints_is_captured_as_before", captured),
     Case::new("what_is_written_past_the_macros_is_recorded_once", written),
+    Case::new("messages_of_std_are_recorded_but_that_of_a_panic", messages),
     Case::new("lines_of_the_test_harness_are_not_recorded", harness),
     Case::new("libraries_and_programs_with_a_write_of_their_own_link", linked),
 ];
@@ -265,6 +266,51 @@ fn written() {
         cargo(tree.path()).args(&format!("xhist run -q {off}")).done().expect(3);
         let json = report(tree.path()).args("history --format json").succeed().stdout;
         assert!(!json.contains("\"output\""), "{off}: {json}");
+    }
+}
+
+const MESSAGES: &str = r#"use std::io::{self, Write};
+
+fn deep(left: u64) -> u64 {
+    let room = [left; 100];
+    if left == 0 { 0 } else { deep(left - 1) + room[left as usize % 100] }
+}
+
+fn main() -> Result<(), String> {
+    match std::env::args().nth(1).as_deref() {
+        Some("panic") => panic!("the message"),
+        Some("hook") => {
+            std::panic::set_hook(Box::new(|_| io::stderr().write_all(b"own hook").unwrap()));
+            panic!("the message")
+        }
+        Some("overflow") => println!("{}", deep(u64::MAX)),
+        Some("memory") => std::alloc::handle_alloc_error(std::alloc::Layout::new::<u64>()),
+        _ => return Err("the result".into()),
+    }
+    Ok(())
+}
+"#;
+
+/// What of the messages that std itself prints is in the history. Each has several writes.
+fn messages() {
+    let tree = Tree::empty("output-messages");
+    tree.write("Cargo.toml", &manifest("messages"));
+    tree.write("src/main.rs", MESSAGES);
+    for (word, printed, recorded) in [
+        ("panic", "the message", ""),
+        ("hook", "own hook", "own hook"),
+        ("overflow", "has overflowed its stack", "has overflowed its stack"),
+        ("memory", "memory allocation of 8 bytes failed", "memory allocation of 8 bytes failed"),
+        ("result", "Error: \"the result\"", "Error: \"the result\""),
+    ] {
+        let done = cargo(tree.path()).args(&format!("xhist run -q -- {word}")).done();
+        done.check(done.stderr.contains(printed), printed);
+        let json = report(tree.path()).args("history --format json").succeed().stdout;
+        let texts: String = outputs(&json).iter().filter_map(|text| text.strip_prefix("stderr ")).collect();
+        match recorded {
+            "" => assert_eq!(texts, "", "{word}"),
+            recorded => assert!(!is_hooked() || texts.contains(recorded), "{word}: {texts}"),
+        }
     }
 }
 

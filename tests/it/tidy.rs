@@ -124,6 +124,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/hosted/export.rs",
     "xhist-rt/src/hosted/link.rs",
     "xhist-history/src/source/image.rs",
+    "xhist-history/src/source/process.rs",
     "tests/src/tracee/x86_64.rs",
     "tests/benches/cost/cpu.rs",
 ];

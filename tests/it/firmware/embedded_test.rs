@@ -103,7 +103,16 @@ pub(super) fn in_qemu() {
 
 /// The chip has the ring of its last test only.
 pub(super) fn by_probe() {
-    let project = Project::of(SAMPLE);
+    probed(&Project::of(SAMPLE));
+}
+
+/// Before 0.7 the target lists its tests, and the program's file has no names of them.
+pub(super) fn by_probe_before_07() {
+    let older = |manifest: &str| manifest.replace("embedded-test = \"0.7\"", "embedded-test = \"=0.6.2\"");
+    probed(&Project::changed(SAMPLE, "firmware-tests-before-07", older));
+}
+
+fn probed(project: &Project) {
     let state = Tree::empty("probe-state");
     let probe = repository().join("tests/fixtures/probe-rs/probe-rs").display().to_string();
     let runner = format!("{probe} run --chip LM3S6965 --probe 0d28:0204");
@@ -111,13 +120,13 @@ pub(super) fn by_probe() {
     let with_runner = |cargo: Run| {
         cargo.env("CARGO_TARGET_THUMBV7M_NONE_EABI_RUNNER", &runner).env("PROBE_STATE", state.path())
     };
-    let run = |words: &str| with_runner(test(&project)).args(words);
+    let run = |words: &str| with_runner(test(project)).args(words);
     let done = run("").done().expect(101);
-    assert_answers(&project, &done);
+    assert_answers(project, &done);
     for (name, _) in FAILED {
         done.check(done.stderr.contains(&format!("xhist: for its history, {name} runs again alone\n")), name);
     }
-    assert_runs_again(&project, with_runner);
+    assert_runs_again(project, with_runner);
     // It fails only behind the others.
     let done = run("").env("PROBE_PASSES", "tests::starts_cold").done().expect(101);
     let note = "xhist: this time tests::starts_cold passed, so it has no history\n";

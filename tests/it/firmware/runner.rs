@@ -24,10 +24,15 @@ impl Deref for Project {
 impl Project {
     /// The sample, built where all runs find what they share.
     pub(super) fn of(sample: &str) -> Project {
+        Project::changed(sample, sample, finding_recorder)
+    }
+
+    /// The sample under this name, with another manifest.
+    pub(super) fn changed(sample: &str, name: &str, manifest: impl Fn(&str) -> String) -> Project {
         static IN_USE: Mutex<()> = Mutex::new(());
         // A case that failed left the project as it was.
         let in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        Project(Tree::kept(sample, &repository().join("samples").join(sample), finding_recorder), in_use)
+        Project(Tree::kept(name, &repository().join("samples").join(sample), manifest), in_use)
     }
 }
 

@@ -48,9 +48,3 @@ pub fn is_running(pid: u32) -> bool {
     // Without the right to send it a signal it is there, too.
     pid.is_some_and(|pid| !matches!(test_kill_process(pid), Err(rustix::io::Errno::SRCH)))
 }
-
-/// Nothing is recorded on this system.
-#[cfg(not(unix))]
-pub fn is_running(_: u32) -> bool {
-    false
-}

@@ -10,6 +10,9 @@ mod kept;
 mod live;
 mod opened;
 mod packed;
+#[cfg(windows)]
+#[allow(unsafe_code, reason = "asks Windows for a process")]
+mod process;
 mod s_record;
 mod stdin;
 
@@ -19,9 +22,13 @@ pub use core::mapped_rings;
 pub use error::SourceError;
 pub use image::Image;
 pub use kept::{homes, ring_files, text_of, user_cache};
-pub use live::{is_at, is_running, read_at, write_at};
+#[cfg(unix)]
+pub use live::is_running;
+pub use live::{is_at, read_at, write_at};
 pub use opened::Opened;
 pub use packed::{PACK_COMMENT, pack_version};
+#[cfg(windows)]
+pub use process::is_running;
 pub use stdin::{Offer, offer};
 
 /// Opens a file, or standard input by the name `-`, and reads it to its end.

@@ -1,9 +1,13 @@
 //! An open connection: the bytes from the other end, and the way to send to it.
 
 use std::io::{self, Read, Write};
+use std::time::Duration;
 
 /// Bytes that are read at a time.
 pub(super) const PIECE: usize = 16 << 10;
+
+/// How long a write to a serial line waits for a device that takes nothing.
+pub(super) const TAKE: Duration = Duration::from_secs(1);
 
 /// An open connection.
 pub(super) struct Connection {

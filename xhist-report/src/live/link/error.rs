@@ -58,9 +58,6 @@ pub enum LinkError {
         /// What the system says.
         error: io::Error,
     },
-    /// This system has no serial lines.
-    #[cfg(not(unix))]
-    NoSerialLines(String),
 }
 
 impl fmt::Display for LinkError {
@@ -81,10 +78,6 @@ impl fmt::Display for LinkError {
             }
             LinkError::NotSerial { name, path, error } => {
                 write!(f, "{name}: {} is not a serial line: {error}", path.display())
-            }
-            #[cfg(not(unix))]
-            LinkError::NoSerialLines(name) => {
-                write!(f, "{name}: this system has no serial lines; bridge it to tcp://")
             }
         }
     }

@@ -7,7 +7,6 @@ mod file;
 mod keyboard;
 mod peers;
 mod queue;
-#[cfg(unix)]
 mod serial;
 mod serial_name;
 mod sources;
@@ -21,24 +20,10 @@ pub use error::LinkError;
 pub use file::{stdin, stream};
 pub use keyboard::{RawTerminal, keyboard};
 pub use queue::{ConnectionId, Feed, Keeping, Link, LinkEvent, Queue};
+pub use serial::link as serial;
 pub use sources::{SOURCES, SourceRow, is_link, open, open_link};
 pub use tcp::{client as tcp, server as tcp_listen};
 pub use udp::{front_end, is_gone, packets, stream as udp};
-
-/// A serial line, if the system has serial lines.
-///
-/// # Errors
-/// A wrong name, or a file that is not a serial line.
-pub fn serial(name: &str) -> Result<Link, LinkError> {
-    let line = serial_name::parse(name)?;
-    #[cfg(unix)]
-    return serial::link(name, line);
-    #[cfg(not(unix))]
-    {
-        let _ = line;
-        Err(LinkError::NoSerialLines(name.to_owned()))
-    }
-}
 
 fn cannot_listen(address: &str, error: std::io::Error) -> LinkError {
     LinkError::CannotListen { address: address.to_owned(), error }

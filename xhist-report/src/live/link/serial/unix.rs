@@ -1,6 +1,6 @@
-//! A serial line in raw mode with the settings of its name. It is lost with its device and opened again when the device is back.
+//! Serial lines of Unix.
 //!
-//! Own code instead of the crate `serialport`: a device that vanishes while it is read has to end the read with an error, and
+//! Own code instead of the crate `serial2`: a device that vanishes while it is read has to end the read with an error, and
 //! `rustix` (already a dependency) does that in a few lines.
 
 use std::fs::{File, OpenOptions};
@@ -16,35 +16,16 @@ use rustix::termios::{
     ControlModes, OptionalActions, QueueSelector, SpecialCodeIndex, tcflush, tcgetattr, tcsetattr,
 };
 
-use super::serial_name::{Flow, Parity, SerialLine};
-use super::{Connection, Keeping, Link, LinkError, client, is_a_pause};
-
-/// How long a write waits for a device that takes nothing.
-const TAKE: Duration = Duration::from_secs(1);
-
-/// Opens the line. A missing device is waited for; another kind of file is an error, since it never becomes a serial line.
-///
-/// # Errors
-/// The file is not a serial line.
-pub fn link(name: &str, line: SerialLine) -> Result<Link, LinkError> {
-    // Opened only once: many devices reset when they are opened.
-    let mut first = match open(&line) {
-        Err(error) if is_other_file(&error) => {
-            return Err(LinkError::NotSerial { name: name.to_owned(), path: line.path, error });
-        }
-        first => Some(first),
-    };
-    let again = move || first.take().unwrap_or_else(|| open(&line));
-    Ok(Link::new(name, Keeping::Newest, move |feed| client::keep(&feed, again)))
-}
+use super::super::ends::{TAKE, is_a_pause};
+use super::{Connection, Flow, Parity, SerialLine};
 
 /// Whether the error shows another kind of file: settings do not apply, or it is a directory.
-fn is_other_file(error: &io::Error) -> bool {
+pub(super) fn is_other_file(error: &io::Error) -> bool {
     let none = [Errno::NOTTY, Errno::ISDIR, Errno::NOTDIR].map(Errno::raw_os_error);
     error.raw_os_error().is_some_and(|number| none.contains(&number))
 }
 
-fn open(line: &SerialLine) -> io::Result<Connection> {
+pub(super) fn open(line: &SerialLine) -> io::Result<Connection> {
     // Do not wait for a carrier. The line must not become the terminal of this process.
     let flags = (OFlags::NOCTTY | OFlags::NONBLOCK).bits() as i32;
     let file = OpenOptions::new().read(true).write(true).custom_flags(flags).open(&line.path)?;
