@@ -19,8 +19,8 @@ pub(super) fn compiles(target: &str) {
     let recorder = |features: &str| {
         let words = format!("--quiet -p xhist-rt --no-default-features --features={features}");
         finish(match is_checked {
-            true => check_for_target(target, &repository(), &words),
-            false => cargo_for_target(target, "", &repository(), &format!("build {words}")),
+            true => check_for_target(target, repository(), &words),
+            false => cargo_for_target(target, "", repository(), &format!("build {words}")),
         });
     };
     if !has_compiler(target) {
