@@ -149,11 +149,15 @@ fn one_ring() {
 
 fn programs() {
     let tree = project();
-    cargo(tree.path()).args("xhist test -q --lib --values **").done().expect(101);
+    cargo(tree.path()).args("xhist test -q --lib --values ** ten_pieces").done().expect(101);
     let machine = Tree::empty("machine");
-    for (option, is_typed) in [("", false), ("--programs", true)] {
-        cargo(tree.path()).args(&format!("xhist pack {option} -o")).arg(machine.join("run.tar.gz")).succeed();
-        let frame = elsewhere(&machine).args("frame price#1 run.tar.gz").succeed();
+    for (name, option) in [("plain", ""), ("whole", "--programs")] {
+        cargo(tree.path()).args(&format!("xhist pack {option} -o")).arg(machine.join(name)).succeed();
+    }
+    // Another machine has no program at its place here.
+    std::fs::remove_dir_all(tree.join("target/xhist/build")).expect("removed");
+    for (name, is_typed) in [("plain", false), ("whole", true)] {
+        let frame = elsewhere(&machine).args("frame price#1").arg(name).succeed();
         frame.check(frame.stdout.contains("pieces = 10") == is_typed, "the types of values");
         frame.check(frame.stderr.contains("xhist-report pack --programs;") != is_typed, "what to type");
     }
