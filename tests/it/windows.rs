@@ -7,12 +7,10 @@ use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
 use crate::zoo::{program, zoo};
 
 mod front_end;
-mod live;
 mod recorder;
 
 pub const CASES: &[Case] = &[
     Case::needing("histories_are_read_as_on_linux", &[Need::Long, Need::Wine], same_text),
-    Case::needing("a_report_follows_a_program_until_ctrl_c", &[Need::Long, Need::Wine], live::follows),
     Case::needing("cargo_xhist_does_what_it_does_on_linux", &[Need::Long, Need::Wine], front_end::commands),
     Case::needing("cargo_xhist_names_the_exception_of_a_test", &[Need::Long, Need::Wine], front_end::runner),
     Case::needing(

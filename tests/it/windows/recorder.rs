@@ -92,13 +92,8 @@ pub(super) fn project() -> &'static (Tree, PathBuf) {
     })
 }
 
-/// The instrumented program.
-pub(super) fn program() -> &'static Path {
-    &project().1
-}
-
-/// Starts it.
-pub(super) fn run(directory: &Path, args: &str) -> Run {
+/// The instrumented program, with its rings in this file.
+fn run(directory: &Path, args: &str) -> Run {
     let run = Run::new(Need::wine().expect("wine"), directory).arg(&project().1).args(args);
     windows().wine(run)
 }
