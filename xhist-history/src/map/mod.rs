@@ -297,10 +297,14 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
     let names = load::load(path)?;
     if names.hash.is_none() {
         notes.incomplete();
-        notes.error(format_args!(
-            "{} is not a map of xhist: maps are named HASH.map, or xhist.map, and found without --map where they are kept",
-            path.display()
-        ));
+        match names.bad_lines.iter().find(|bad| bad.reason.starts_with("map version ")) {
+            Some(head) => notes.error(format_args!("{}:{}: {}", path.display(), head.line, head.reason)),
+            None => notes.error(format_args!(
+                "{} is not a map of xhist: maps are named HASH.map, or xhist.map, and found without --map where they \
+                 are kept",
+                path.display()
+            )),
+        }
         return Ok(names);
     }
     for bad in &names.bad_lines {
