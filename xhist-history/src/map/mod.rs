@@ -297,8 +297,8 @@ fn read(path: &Path, notes: &mut Notes<'_>) -> std::io::Result<Names> {
     let names = load::load(path)?;
     if names.hash.is_none() {
         notes.incomplete();
-        match names.bad_lines.iter().find(|bad| bad.reason.starts_with("map version ")) {
-            Some(head) => notes.error(format_args!("{}:{}: {}", path.display(), head.line, head.reason)),
+        match &names.other_version {
+            Some(error) => notes.error(format_args!("{}: {error}", path.display())),
             None => notes.error(format_args!(
                 "{} is not a map of xhist: maps are named HASH.map, or xhist.map, and found without --map where they \
                  are kept",

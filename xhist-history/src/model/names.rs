@@ -28,6 +28,8 @@ pub struct Names {
     pub kept_texts: Vec<PathBuf>,
     /// Version of the tool that wrote it.
     pub tool: String,
+    /// Why its first line cannot be read, if that is one of a tool of another version.
+    pub other_version: Option<MapError>,
     /// Lines that could not be read.
     pub bad_lines: Vec<BadLine>,
     /// How many could not be read in all.
@@ -120,7 +122,12 @@ impl Names {
                 Err(_) => names.bad(index, "not UTF-8".to_owned()),
                 Ok(text) => match Line::parse(text) {
                     Ok(line) => names.add(index, &line),
-                    Err(error) => names.bad(index, error.to_string()),
+                    Err(error) => {
+                        names.bad(index, error.to_string());
+                        if matches!(error, MapError::Version(_)) {
+                            names.other_version = Some(error);
+                        }
+                    }
                 },
             }
         }

@@ -26,12 +26,18 @@ fn recursive(folded: u64, lines: usize) -> Vec<String> {
         activations.take(&names, (Handler::default(), again));
         rounds(ROUNDS).for_each(|entry| activations.take(&names, entry));
     }
-    let shown = |row: &Row| match &row.kind {
+    lines_of(&rows(&activations, &code, Wanted { lines, suspects: &[], test: None }), &code)
+}
+
+/// The line of each statement, and what is folded.
+fn lines_of(rows: &[Row], code: &Code) -> Vec<String> {
+    let line = |row: &Row| match &row.kind {
         RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
         RowKind::Open(calls, _) => format!("{calls} open"),
+        RowKind::Call(_, statements, _) => format!("{statements} in a call"),
         other => format!("{other:?}"),
     };
-    rows(&activations, &code, Wanted { lines, suspects: &[], test: None }).iter().map(shown).collect()
+    rows.iter().map(line).collect()
 }
 
 #[test]
@@ -58,14 +64,8 @@ fn a_recursion_that_has_ended_is_not_opened_round_by_round() {
     let rounds = (0..100).flat_map(|_| [7, 8]);
     let lines = [2, 3].into_iter().chain(rounds).chain([4]);
     lines.for_each(|line| activations.take(&names, ran(1, line)));
-    let shown = |row: &Row| match &row.kind {
-        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
-        RowKind::Call(_, statements, _) => format!("{statements} in a call"),
-        other => format!("{other:?}"),
-    };
     let rows = rows(&activations, &code, Wanted { lines: 40, suspects: &[], test: None });
-    let rows: Vec<String> = rows.iter().map(shown).collect();
-    assert_eq!(rows, ["2", "3", "7", "8", "7", "8", "196 in a call", "4"]);
+    assert_eq!(lines_of(&rows, &code), ["2", "3", "7", "8", "7", "8", "196 in a call", "4"]);
 }
 
 /// Trait objects and parsers come back to a function by way of several others.
@@ -127,13 +127,8 @@ fn nested(functions: usize, suspects: &[(u32, usize)]) -> Vec<String> {
         .iter()
         .map(|(line, rank)| SuspectLine { map_hash: 0, file: 1, line: *line, rank: *rank })
         .collect();
-    let shown = |row: &Row| match &row.kind {
-        RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
-        RowKind::Open(calls, _) => format!("{calls} open"),
-        other => format!("{other:?}"),
-    };
     let wanted = Wanted { lines: 12, suspects: &suspects, test: Some("f1") };
-    rows(&activations, &code, wanted).iter().map(shown).collect()
+    lines_of(&rows(&activations, &code, wanted), &code)
 }
 
 #[test]
