@@ -1,6 +1,6 @@
 //! Does a session stay usable when many peers connect, send nothing of use, and stay?
 
-use std::io::{Read, Write};
+use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpStream, UdpSocket};
 use std::time::Duration;
 
@@ -122,8 +122,12 @@ impl FrontEnd {
 
     fn received(&self) -> Vec<u8> {
         let mut packet = [0; 2048];
-        let len = self.0.recv(&mut packet).expect("an answer");
-        packet[..len].to_vec()
+        loop {
+            match self.0.recv(&mut packet) {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                len => return packet[..len.expect("an answer")].to_vec(),
+            }
+        }
     }
 }
 

@@ -5,6 +5,7 @@ use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
 use std::path::Path;
 use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use qs_core::frame::FrameWriter;
@@ -543,27 +544,32 @@ fn front_end() {
     let (mut target, _) = listener.accept().expect("a host");
     let socket = UdpSocket::bind("127.0.0.1:0").expect("a socket");
     socket.connect(("127.0.0.1", port)).expect("a port");
-    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
+    socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
     socket.send(&[0, 128, 3]).expect("sent");
     let mut packet = [0; 2048];
     let len = socket.recv(&mut packet).expect("an answer");
+    socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
     assert_eq!(packet[..len], [1, 128]);
 
-    let mut got = Vec::new();
-    let receiver = {
-        let socket = socket.try_clone().expect("a socket");
-        std::thread::spawn(move || {
-            while let Ok(len) = socket.recv(&mut packet) {
-                got.push(packet[..len].to_vec());
+    let (mut got, is_sent) = (Vec::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            // Packets end where nothing came for a second behind the last piece.
+            loop {
+                let all = is_sent.load(Ordering::Relaxed);
+                match socket.recv(&mut packet) {
+                    Ok(len) => got.push(packet[..len].to_vec()),
+                    Err(_) if all => break,
+                    Err(_) => {}
+                }
             }
-            got
-        })
-    };
-    for piece in stream.chunks(200) {
-        target.write_all(piece).expect("sent");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let got = receiver.join().expect("packets");
+        });
+        for piece in stream.chunks(200) {
+            target.write_all(piece).expect("sent");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        is_sent.store(true, Ordering::Relaxed);
+    });
     interrupt(host);
     // The target's own numbers stay; those of lines count what was sent, and the recording begins elsewhere in the stream.
     let line = |packet: &[u8]| if packet.get(1) == Some(&0) { packet[1..].to_vec() } else { packet.to_vec() };

@@ -125,7 +125,12 @@ impl Host {
         match self.link.read(&mut bytes) {
             Ok(0) => panic!("the target has gone"),
             Ok(len) => self.stream.add(&bytes[..len]),
-            Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+            // Linux interrupts a read with a limit also where the process was only stopped for a moment (signal(7)).
+            Err(error)
+                if matches!(
+                    error.kind(),
+                    ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+                ) => {}
             Err(error) => panic!("{error}"),
         }
     }

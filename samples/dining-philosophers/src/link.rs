@@ -47,7 +47,12 @@ impl Link {
         if let End::Host(stream) = &mut self.end {
             let mut bytes = [0; 256];
             let len = match stream.read(&mut bytes) {
-                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => 0,
+                // Interrupted: the program was stopped for a moment, such as with Ctrl-Z.
+                Err(error)
+                    if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) =>
+                {
+                    0
+                }
                 Ok(0) => return Err(io::Error::new(ErrorKind::ConnectionAborted, "the host has gone")),
                 len => len?,
             };
