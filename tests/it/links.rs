@@ -546,22 +546,18 @@ fn front_end() {
     socket.connect(("127.0.0.1", port)).expect("a port");
     socket.set_read_timeout(Some(Duration::from_secs(20))).expect("a limit");
     socket.send(&[0, 128, 3]).expect("sent");
-    let mut packet = [0; 2048];
+    let (mut packet, mut got, is_sent) = ([0; 2048], Vec::new(), AtomicBool::new(false));
     let len = socket.recv(&mut packet).expect("an answer");
     socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
     assert_eq!(packet[..len], [1, 128]);
 
-    let (mut got, is_sent) = (Vec::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {
+        // Packets end where nothing came for a second behind the last piece.
         scope.spawn(|| {
-            // Packets end where nothing came for a second behind the last piece.
-            loop {
-                let all = is_sent.load(Ordering::Relaxed);
-                match socket.recv(&mut packet) {
-                    Ok(len) => got.push(packet[..len].to_vec()),
-                    Err(_) if all => break,
-                    Err(_) => {}
-                }
+            while let (all, len) = (is_sent.load(Ordering::Relaxed), socket.recv(&mut packet))
+                && !(all && len.is_err())
+            {
+                got.extend(len.map(|len| packet[..len].to_vec()));
             }
         });
         for piece in stream.chunks(200) {

@@ -85,11 +85,12 @@ mod windows;
 mod zoo;
 
 use std::collections::BTreeMap;
+use std::panic::{catch_unwind, resume_unwind};
 use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Completion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_deadline};
 
@@ -156,6 +157,12 @@ const LONGEST: &[&str] = &[
 
 /// The reason of an expensive case that is not run.
 const TAKES_LONG: &str = "it takes long: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
+
+/// As many failed cases run once more. More of them are no accident.
+const UNSTEADY: usize = 3;
+
+/// The cases that failed.
+static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
 /// Each ignored case and its reason.
 static LEFT_OUT: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
@@ -255,14 +262,35 @@ fn main() -> ExitCode {
         cases.map(|(question, case)| (format!("{question}::{}", case.name), case)).collect();
     let place = |name: &str| LONGEST.iter().position(|longest| name.starts_with(longest));
     cases.sort_by_key(|(name, _)| place(name).unwrap_or(LONGEST.len()));
-    let trials = cases
-        .into_iter()
-        .map(|(name, case)| Trial::ignorable_test(name.clone(), move || run(&name, case, all)))
-        .collect();
-    let conclusion = libtest_mimic::run(&args, trials);
+    let trials = |cases: &[(String, &'static Case)]| {
+        let trial = |(name, case): &(String, &'static Case)| {
+            let (name, case) = (name.clone(), *case);
+            Trial::ignorable_test(name.clone(), move || run(&name, case, all))
+        };
+        cases.iter().map(trial).collect()
+    };
+    let mut conclusion = libtest_mimic::run(&args, trials(&cases));
+    if let Some(failed) = to_repeat(&conclusion) {
+        println!("{} failed beside others and run once more, alone: {}", failed.len(), failed.join(", "));
+        cases.retain(|(name, _)| failed.contains(name));
+        args.test_threads = Some(1);
+        conclusion = libtest_mimic::run(&args, trials(&cases));
+        let failed = FAILED.lock().expect("no case panics here");
+        for (name, _) in cases.iter().filter(|(name, _)| !failed.contains(name)) {
+            println!("unsteady: {name}: the first failure is above");
+        }
+    }
     clean_up();
     print_left_out();
     conclusion.exit_code()
+}
+
+/// The cases that failed, if `XHIST_TESTS_REPEAT` asks for a second run and they are at most [`UNSTEADY`]. From here on
+/// [`FAILED`] has those of the second run.
+fn to_repeat(conclusion: &Conclusion) -> Option<Vec<String>> {
+    let failed = std::mem::take(&mut *FAILED.lock().expect("no case panics here"));
+    let asked = std::env::var_os("XHIST_TESTS_REPEAT").is_some() && !is_long();
+    (asked && conclusion.has_failed() && failed.len() <= UNSTEADY).then_some(failed)
 }
 
 /// Prints which cases were ignored, one line for each reason.
@@ -295,7 +323,10 @@ fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
     }
     set_deadline(if is_long() { 3 * CASE_LIMIT } else { CASE_LIMIT });
     let (start, before) = (Instant::now(), processor_seconds());
-    (case.run)();
+    if let Err(panic) = catch_unwind(case.run) {
+        FAILED.lock().expect("no case panics here").push(name.to_owned());
+        resume_unwind(panic);
+    }
     append_times("XHIST_CASE_TIMES", || {
         let (seconds, of_processor) = (start.elapsed().as_secs_f32(), processor_seconds() - before);
         format!("{seconds:7.1} {of_processor:7.1} {name}")

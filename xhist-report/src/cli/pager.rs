@@ -2,8 +2,9 @@
 //!
 //! The command is `$XHIST_PAGER`, else `$PAGER`, else `less`, as git takes it. Output that fits is printed as it is.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, Write};
+use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Bytes that are kept until it is known whether they fit on the screen.
@@ -27,7 +28,8 @@ impl Pager {
     /// For the terminal of standard output; `is_wanted`: otherwise the output goes there at once.
     pub fn new(is_wanted: bool) -> Pager {
         let variable = |name: &str| std::env::var(name).ok();
-        let is_dumb = variable("TERM").is_none_or(|term| term == "dumb");
+        // No console of Windows has the variable.
+        let is_dumb = variable("TERM").map_or(cfg!(unix), |term| term == "dumb");
         let command = if is_wanted && !is_dumb { command(&variable) } else { None };
         let screen = screen();
         // Without a size there is no screen.
@@ -138,14 +140,16 @@ fn command(variable: &dyn Fn(&str) -> Option<String>) -> Option<String> {
 }
 
 fn start(command: &str) -> io::Result<Child> {
-    let is_plain = |char: char| char.is_alphanumeric() || "/._-+=:,@% ".contains(char);
+    let is_plain = |char: char| {
+        char.is_alphanumeric() || "/._-+=:,@% ".contains(char) || (char == '\\' && cfg!(windows))
+    };
     let mut words: Vec<OsString> = match command.chars().all(is_plain) {
         true => command.split_whitespace().map(OsString::from).collect(),
         // What has quotes or variables is for a shell.
         false => ["sh", "-c", command].map(OsString::from).to_vec(),
     };
     let program = words.remove(0);
-    let is_less = program.as_encoded_bytes().rsplit(|byte| *byte == b'/').next() == Some(b"less");
+    let is_less = Path::new(&program).file_stem() == Some(OsStr::new("less"));
     let mut pager = Command::new(&program);
     pager.args(words).stdin(Stdio::piped());
     if is_less {
@@ -165,6 +169,10 @@ fn screen() -> (usize, usize) {
     #[cfg(unix)]
     if let Ok(size) = rustix::termios::tcgetwinsize(io::stdout()) {
         return (usize::from(size.ws_row), usize::from(size.ws_col));
+    }
+    #[cfg(not(unix))]
+    if let Ok((columns, rows)) = crossterm::terminal::size() {
+        return (usize::from(rows), usize::from(columns));
     }
     (0, 0)
 }

@@ -1,7 +1,13 @@
 //! The keyboard as a link: keys arrive when they are pressed. [`RawTerminal`] restores the terminal when it is dropped, also after a
 //! panic.
 
+#[cfg(not(unix))]
+use std::io::IsTerminal;
+#[cfg(unix)]
 use std::sync::{Mutex, PoisonError};
+
+#[cfg(unix)]
+use rustix::termios::{LocalModes, OptionalActions, Termios, tcgetattr, tcsetattr};
 
 use super::{Connection, Keeping, Link, client};
 
@@ -14,23 +20,17 @@ pub fn keyboard() -> Link {
 }
 
 /// The settings to restore, while the terminal has others.
-static BEFORE: Mutex<Option<SavedTerminal>> = Mutex::new(None);
+#[cfg(unix)]
+static BEFORE: Mutex<Option<Termios>> = Mutex::new(None);
 
-/// Settings of a terminal.
-struct SavedTerminal {
-    #[cfg(unix)]
-    settings: rustix::termios::Termios,
-}
-
-/// A terminal that delivers keys at once and does not show them. Ctrl-C and other keys still send signals, and output is as before.
+/// A terminal that delivers keys at once and does not show them. Output is as before.
 pub struct RawTerminal(());
 
+/// Ctrl-C and other keys still send signals.
+#[cfg(unix)]
 impl RawTerminal {
     /// Changes the terminal at standard input. `None` if it is not a terminal, or not ours.
-    #[cfg(unix)]
     pub fn enter() -> Option<RawTerminal> {
-        use rustix::termios::{LocalModes, OptionalActions, tcgetattr, tcsetattr};
-
         let stdin = std::io::stdin();
         // In the background, the system would stop this process.
         if rustix::termios::tcgetpgrp(&stdin).ok()? != rustix::process::getpgrp() {
@@ -39,28 +39,31 @@ impl RawTerminal {
         let before = tcgetattr(&stdin).ok()?;
         let mut raw = before.clone();
         raw.local_modes.remove(LocalModes::ICANON | LocalModes::ECHO);
-        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(SavedTerminal { settings: before });
+        *BEFORE.lock().unwrap_or_else(PoisonError::into_inner) = Some(before);
         tcsetattr(&stdin, OptionalActions::Now, &raw).ok()?;
         Some(RawTerminal(()))
     }
 
-    /// Not known on this system.
-    #[cfg(not(unix))]
-    pub fn enter() -> Option<RawTerminal> {
-        None
-    }
-
     /// Restores the terminal.
     pub fn leave() {
-        let before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take();
-        #[cfg(unix)]
-        if let Some(before) = before {
-            let stdin = std::io::stdin();
-            let _ =
-                rustix::termios::tcsetattr(&stdin, rustix::termios::OptionalActions::Now, &before.settings);
+        if let Some(before) = BEFORE.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            let _ = tcsetattr(std::io::stdin(), OptionalActions::Now, &before);
         }
-        #[cfg(not(unix))]
-        drop(before);
+    }
+}
+
+/// Ctrl-C is a key among others.
+#[cfg(not(unix))]
+impl RawTerminal {
+    /// Changes the console. `None` if standard input is none.
+    pub fn enter() -> Option<RawTerminal> {
+        let is_console = std::io::stdin().is_terminal();
+        (is_console && crossterm::terminal::enable_raw_mode().is_ok()).then_some(RawTerminal(()))
+    }
+
+    /// Restores the console.
+    pub fn leave() {
+        let _ = crossterm::terminal::disable_raw_mode();
     }
 }
 

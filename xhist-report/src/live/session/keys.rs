@@ -41,7 +41,8 @@ const KEYS: &[(&[u8], &str)] = &[
     (b"sSbB", "s, b     stream to a file on/off"),
     (b"mM", "m        Matlab file on/off"),
     (b"gG", "g        sequence file on/off"),
-    (b"xX\x1b", "x, Esc   end"),
+    // Ctrl-C is a key on Windows.
+    (b"xX\x1b\x03", "x, Esc   end"),
 ];
 
 /// The requests of keys that arrived together. Arrow keys and others that send several bytes request nothing.
