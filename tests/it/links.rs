@@ -550,7 +550,6 @@ fn front_end() {
     let len = socket.recv(&mut packet).expect("an answer");
     socket.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
     assert_eq!(packet[..len], [1, 128]);
-
     std::thread::scope(|scope| {
         // Packets end where nothing came for a second behind the last piece.
         scope.spawn(|| {
