@@ -12,7 +12,7 @@ pub const CASES: &[Case] = &[
     Case::needing("the_page_shows_them_as_it_opens", &[Need::Browser], in_the_page),
     Case::needing("editors_show_them_at_the_first_stop", &[Need::DapClient], in_editors),
     Case::needing("perfetto_shows_them_where_slices_do_not_end", &[Need::Perfetto], in_perfetto),
-    Case::needing("codetracer_shows_them_in_its_last_steps", &[Need::Registry], in_codetracer),
+    Case::needing("codetracer_shows_them_in_its_last_steps", exports::VIEWERS, in_codetracer),
     Case::new("folded_stacks_have_their_functions", in_folded_stacks),
 ];
 

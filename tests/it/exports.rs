@@ -10,10 +10,13 @@ use xhist_tests::{Case, Need, Run, Tree, cargo, online_cargo, report, repository
 
 use super::{answer, calls};
 
+/// The readers of other people are compiled.
+pub const VIEWERS: &[Need] = &[Need::Long, Need::Registry];
+
 pub const CASES: &[Case] = &[
     Case::needing("a_perfetto_trace_is_valid_and_has_every_call", &[Need::Perfetto], perfetto),
-    Case::needing("codetracer_reads_its_folder", &[Need::Registry], codetracer),
-    Case::needing("inferno_draws_folded_stacks", &[Need::Registry], flame_graph),
+    Case::needing("codetracer_reads_its_folder", VIEWERS, codetracer),
+    Case::needing("inferno_draws_folded_stacks", VIEWERS, flame_graph),
     Case::new("failures_are_annotated_for_github", github),
     Case::new("github_takes_ten_annotations_and_the_rest_is_in_the_summary", crowd),
 ];

@@ -31,6 +31,7 @@ use xhist_tests::{
 
 const NEEDS: &[Need] = &[Need::Firmware];
 const REGISTRY: &[Need] = &[Need::Firmware, Need::Registry];
+const LONG: &[Need] = &[Need::Firmware, Need::Registry, Need::Long];
 
 pub const CASES: &[Case] = &[
     Case::needing("a_hung_core_shows_the_listing_of_figure_4", NEEDS, hangs),
@@ -54,11 +55,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),
     Case::needing("the_recorder_is_short_on_risc_v_too", &[Need::FirmwareRiscV], cost_risc_v::cost),
-    Case::needing(
-        "the_recorder_beside_defmt_over_rtt",
-        &[Need::Firmware, Need::Registry, Need::Long],
-        cost_defmt::beside,
-    ),
+    Case::needing("the_recorder_beside_defmt_over_rtt", LONG, cost_defmt::beside),
     Case::needing("untouched_firmware_that_panics_is_explained", NEEDS, runner::panics),
     Case::needing("untouched_firmware_waits_for_its_start", NEEDS, runner::starts),
     Case::needing("triggers_that_firmware_does_not_have_are_refused", NEEDS, runner::refuses),
@@ -81,7 +78,7 @@ pub const CASES: &[Case] = &[
         &[Need::FirmwareRiscV, Need::Registry, Need::Long],
         defmt::on_risc_v,
     ),
-    Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", REGISTRY, log::lines),
+    Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", LONG, log::lines),
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
@@ -98,7 +95,7 @@ pub const CASES: &[Case] = &[
     ),
     Case::needing(
         "tests_of_embedded_test_before_0_7_run_again_alone_too",
-        REGISTRY,
+        LONG,
         embedded_test::by_probe_before_07,
     ),
     Case::needing("an_unknown_runner_is_passed_through", NEEDS, runner::unknown),
@@ -107,7 +104,9 @@ pub const CASES: &[Case] = &[
     Case::needing("recorder_compiles_for_cortex_m4f", &[Need::Firmware, Need::Long], || {
         kinds::compiles("thumbv7em-none-eabihf")
     }),
-    Case::needing("recorder_compiles_for_risc_v", NEEDS, || kinds::compiles("riscv32imac-unknown-none-elf")),
+    Case::needing("recorder_compiles_for_risc_v", &[Need::FirmwareRiscV, Need::Long], || {
+        kinds::compiles("riscv32imac-unknown-none-elf")
+    }),
 ];
 
 /// Register numbers.

@@ -255,13 +255,14 @@ fn main() -> ExitCode {
     setrlimit(Resource::Core, cores).expect("a lower limit");
     let mut args = Arguments::from_args();
     // Many cases wait: for a program, for a clock, for a linker's only thread.
-    args.test_threads.get_or_insert(1 + std::thread::available_parallelism().map_or(1, usize::from));
+    args.test_threads.get_or_insert(2 + std::thread::available_parallelism().map_or(1, usize::from));
     let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
-    let mut cases: Vec<_> =
+    let mut cases: Vec<(String, &Case)> =
         cases.map(|(question, case)| (format!("{question}::{}", case.name), case)).collect();
     let place = |name: &str| LONGEST.iter().position(|longest| name.starts_with(longest));
     cases.sort_by_key(|(name, _)| place(name).unwrap_or(LONGEST.len()));
+    let mut cases = spread_out(cases);
     let trials = |cases: &[(String, &'static Case)]| {
         let trial = |(name, case): &(String, &'static Case)| {
             let (name, case) = (name.clone(), *case);
@@ -283,6 +284,20 @@ fn main() -> ExitCode {
     clean_up();
     print_left_out();
     conclusion.exit_code()
+}
+
+/// Firmware between all others, in equal distances: its cases build and run one after the other, so that each of them would
+/// keep a thread waiting while another one has its turn.
+fn spread_out<T>(cases: Vec<(String, T)>) -> Vec<(String, T)> {
+    let (firmware, others): (Vec<_>, Vec<_>) =
+        cases.into_iter().partition(|(name, _)| name.starts_with("firmware::"));
+    let placed = [firmware, others].map(|cases| {
+        let len = cases.len();
+        cases.into_iter().enumerate().map(move |(at, case)| ((at << 16) / len, case))
+    });
+    let mut placed: Vec<_> = placed.into_iter().flatten().collect();
+    placed.sort_by_key(|(place, _)| *place);
+    placed.into_iter().map(|(_, case)| case).collect()
 }
 
 /// The cases that failed, if `XHIST_TESTS_REPEAT` asks for a second run and they are at most [`UNSTEADY`]. From here on
