@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("long_thread_names_are_recorded_in_full", long_names),
     Case::new("a_signal_that_comes_first_leaves_a_thread_its_name", early_signal),
     Case::new("a_signal_at_the_end_of_a_thread_makes_no_ring", signal_at_end),
+    Case::new("handlers_that_record_nothing_take_no_room_of_ended_threads", silent_handler),
     Case::new("a_caught_panic_is_not_the_end_of_its_thread", caught_panics),
     Case::new("a_forked_child_has_its_own_history", forks),
     Case::new("a_child_that_lives_on_leaves_the_file_to_the_next_run", orphans),
@@ -51,6 +52,19 @@ fn churn() {
     // Rings of ended threads are used again, oldest first: the newest short-lived threads are still there.
     assert!(threads.contains_key("short-299"), "{:?}", threads.keys());
     assert_eq!(threads["main"].last(), Some(&step("last")));
+}
+
+/// There are 64 rings, one of them for `main`, before those of ended threads are used again. Each handler takes one as well, as
+/// long as its thread lives.
+fn silent_handler() {
+    let (_, listing) = record("silent_handler", "16k", "--thread");
+    let (work, threads) = (place("silent_handler", "work"), listing.statements());
+    let threads: Vec<&str> = threads
+        .filter(|entry| format!("{}:{}", entry.path, entry.line) == work)
+        .map(|entry| entry.thread.as_str())
+        .collect();
+    let expected: Vec<String> = (40..100).map(|number| format!("worker-{number}")).collect();
+    assert!(expected.iter().all(|name| threads.contains(&name.as_str())), "{threads:?}");
 }
 
 /// More threads at once than there are rings.

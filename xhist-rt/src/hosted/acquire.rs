@@ -22,7 +22,7 @@ use crate::hosted::thread_state::{Track, TrackPtr};
 use crate::hosted::timing::stamp;
 use crate::hosted::words::{HostedHeader, WordsWriter};
 
-/// Threads take over the rings of ended threads as cleared_for_words as there are this many rings.
+/// Threads take over the rings of ended threads as soon as there are this many rings.
 const ENOUGH_RINGS: usize = 64;
 
 /// A slot with an empty ring: a new one, or that of the thread that ended first.
@@ -32,7 +32,10 @@ pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
         SLOTS.iter().for_each(Slot::check_for_end);
     }
     let new = || RINGS.take(MAX_RINGS).map(|number| &SLOTS[number]);
-    let slot = without_ring().or_else(|| is_enough.then(reuse).flatten()).or_else(new).or_else(reuse)?;
+    // A slot whose ring could not be made: the first one has to have a ring. Then the lane of an ended thread whose handlers
+    // recorded nothing: no history is lost with it.
+    let free = vacant(|slot| slot.ring().is_none()).or_else(|| vacant(Slot::is_silent));
+    let slot = free.or_else(|| is_enough.then(reuse).flatten()).or_else(new).or_else(reuse)?;
     match slot.region() {
         Some(region) => lay_out_again(slot, region, config),
         None if make_ring(slot, config).is_none() => {
@@ -47,10 +50,11 @@ pub(crate) fn acquire(config: &Config) -> Option<&'static Slot> {
     Some(slot)
 }
 
-/// A slot whose ring could not be made. The first one has to have a ring.
-fn without_ring() -> Option<&'static Slot> {
-    let claim = |slot: &&Slot| slot.ended.order().is_some_and(|order| slot.ended.take(order));
-    SLOTS.iter().take(slots::made()).filter(|slot| slot.ring().is_none()).find(claim)
+/// The first slot of which this holds and that no thread has.
+fn vacant(is_it: impl Fn(&Slot) -> bool) -> Option<&'static Slot> {
+    // The order first: it is another one when a thread has had the slot meanwhile.
+    let claim = |slot: &&Slot| slot.ended.order().is_some_and(|order| is_it(slot) && slot.ended.take(order));
+    SLOTS.iter().take(slots::made()).find(claim)
 }
 
 /// Makes the ring of a slot that the calling thread alone has. `None` without memory for it.

@@ -19,6 +19,9 @@ use crate::value::types;
 /// If more threads than this live at once, the recorder does not record the others.
 pub(crate) const MAX_RINGS: usize = 1024;
 
+/// In [`Slot::lane`]: a handler recorded something.
+const WRITTEN: u32 = 1 << 15;
+
 /// Memory for one ring, and what the process knows of its thread.
 pub(crate) struct Slot {
     pub(crate) header: Published<HostedHeader>,
@@ -32,7 +35,7 @@ pub(crate) struct Slot {
     handlers: AtomicPtr<Handlers>,
     /// Memory for the spectrum of the thread.
     pub(crate) spectrum: AtomicPtr<u8>,
-    /// In a lane: the number of the ring that its handlers interrupt, and their level; otherwise 0.
+    /// In a lane: the number of the ring that its handlers interrupt, their level, and [`WRITTEN`]; otherwise 0.
     lane: AtomicU32,
     /// Id of the thread if its end cannot be noticed; otherwise 0.
     watched: AtomicU32,
@@ -106,6 +109,17 @@ pub(crate) fn of_track(track: TrackPtr) -> Option<&'static Slot> {
     SLOTS.iter().take(made()).find(|slot| slot.track() == track.as_ptr())
 }
 
+/// If this is the track of a lane, its handlers have recorded something.
+#[inline(always)]
+pub(crate) fn set_written(track: TrackPtr) {
+    if track.is_lane
+        && let Some(slot) = SLOTS.get(usize::from(track.slot))
+        && slot.is_silent()
+    {
+        slot.lane.fetch_or(WRITTEN, Ordering::Relaxed);
+    }
+}
+
 /// Writes the number of rings into the first ring. Each of two threads that come at once counts after its own ring is
 /// there, so one of them counts both.
 pub(crate) fn count_rings() {
@@ -172,7 +186,13 @@ impl Slot {
     /// The number of the ring that the handlers of this lane interrupt, and their level; level 0: it is not a lane.
     pub(crate) fn lane(&self) -> (u16, usize) {
         let lane = self.lane.load(Ordering::Relaxed);
-        ((lane >> 16) as u16, (lane & 0xFFFF) as usize)
+        ((lane >> 16) as u16, (lane & (WRITTEN - 1)) as usize)
+    }
+
+    /// Whether it is a lane whose handlers have recorded nothing.
+    pub(crate) fn is_silent(&self) -> bool {
+        let lane = self.lane.load(Ordering::Relaxed);
+        lane != 0 && lane & WRITTEN == 0
     }
 
     /// The number of the slot. The number in the ring's header may be lost with the file.

@@ -109,6 +109,7 @@ pub(crate) fn act(
     let is_here = !track.is_parked && track.has(at);
     let busy_at = track.writer.position(if is_here { at } else { track.place.cursor });
     track.begin(busy_at);
+    slots::set_written(track);
     if !track.has_header() && !track.has_header_still() {
         begin_again(track, if is_here { at } else { track.place.cursor });
         at = if is_here { track.place.cursor } else { at };

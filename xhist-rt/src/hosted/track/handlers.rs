@@ -176,6 +176,9 @@ fn keep_words(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
     match recorded_track(stored) {
         None => count_lost_words_to(cursor),
         Some(mut track) if track.has(cursor) && !track.is_parked => {
+            if track.place.cursor != cursor {
+                slots::set_written(track);
+            }
             track.place.cursor = cursor;
             return;
         }
@@ -191,6 +194,7 @@ fn keep_words(is_moved: bool, stored: *mut Track, cursor: *mut u8) {
 fn take_over(mut track: TrackPtr, cursor: *mut u8) {
     let Some(words) = slots::words_left_behind(cursor) else { return };
     let at = track.place.cursor;
+    slots::set_written(track);
     match track.writer.take_over(at, words) {
         Some(place) => track.place = place,
         None => spare::count_lost(1),

@@ -176,7 +176,7 @@ impl WordsWriter {
         let limit = (self.words + self.chunk()).min(self.cleared_for_words);
         Place {
             cursor: first.wrapping_add((end - self.words) as usize),
-            // The limit may be before the first word if the cleared room ends cleared_for_words. Then the next check
+            // The limit may be before the first word if the cleared room ends early. Then the next check
             // clears more.
             limit: first.wrapping_add(limit.wrapping_sub(self.words) as usize),
         }
