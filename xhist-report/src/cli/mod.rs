@@ -27,6 +27,7 @@ mod options;
 mod origin;
 mod pack;
 mod pager;
+mod qspy_links;
 mod query;
 mod report_args;
 mod reports;

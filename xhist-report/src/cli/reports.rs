@@ -6,6 +6,7 @@ use clap::{Args as ClapArgs, Subcommand};
 
 use super::args::{Args, LanesOf};
 use super::budget_args::BudgetArgs;
+use super::qspy_links::QspyLinkArgs;
 use super::report_args::{InputArgs, LinkArgs, NameArgs, PickArgs, StatementArgs, TextFormat};
 use super::trace_args::TraceArgs;
 use crate::causes::order::Rule;
@@ -228,6 +229,9 @@ pub struct QspyCommand {
 
     #[command(flatten)]
     links: LinkArgs,
+
+    #[command(flatten)]
+    _letters: QspyLinkArgs,
 }
 
 /// Print trace events, as traceinfo of QNX does.
