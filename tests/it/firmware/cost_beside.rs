@@ -20,7 +20,9 @@ pub(super) fn beside(firmware: &Firmware) {
     let rounds = &counts[1..];
     let each = rounds.iter().sum::<usize>() / rounds.len();
     let longest = longest_masked(firmware, &disassembly);
-    let (flash, ram) = sizes_of(firmware, "QS_");
     println!("beside: {each} instructions a record and its loop, at most {longest} masked at a stretch");
-    println!("beside: {flash} bytes of flash, {ram} of RAM in what is named QS_...");
+    for names in ["QS_", "rte"] {
+        let (flash, ram) = sizes_of(firmware, names);
+        println!("beside: {flash} bytes of flash, {ram} of RAM in what is named {names}...");
+    }
 }
