@@ -55,7 +55,7 @@ impl RawTerminal {
 /// Ctrl-C is a key among others.
 #[cfg(not(unix))]
 impl RawTerminal {
-    /// Changes the console. `None` if standard input is none.
+    /// Changes the console. `None` if standard input is not one.
     pub fn enter() -> Option<RawTerminal> {
         let is_console = std::io::stdin().is_terminal();
         (is_console && crossterm::terminal::enable_raw_mode().is_ok()).then_some(RawTerminal(()))
