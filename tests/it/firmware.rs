@@ -61,6 +61,11 @@ pub const CASES: &[Case] = &[
         &[Need::Firmware, Need::Registry, Need::LabWired],
         chips::rtic,
     ),
+    Case::needing(
+        "the_walk_with_esp_hal_on_an_esp32_c3_shows_what_the_page_says",
+        &[Need::FirmwareRiscV, Need::Registry, Need::LabWired, Need::Long],
+        chips::esp_hal,
+    ),
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),
     Case::needing("the_recorder_is_small_and_short", NEEDS, cost),

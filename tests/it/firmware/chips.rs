@@ -1,8 +1,8 @@
-//! Chips in LabWired: do the walks of docs/firmware.md with embassy and RTIC show what they say, as the page types them?
+//! Chips in LabWired: do the walks of docs/firmware.md with embassy, RTIC and esp-hal show what the page says?
 
 use std::time::Duration;
 
-use xhist_tests::{CORTEX_M, Need, Run, Tree, online_cargo, repository};
+use xhist_tests::{Board, CORTEX_M, ESP32_C3, Need, Run, Tree, online_cargo, repository};
 
 fn page() -> String {
     std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page")
@@ -20,18 +20,22 @@ fn block<'a>(page: &'a str, language: &str, text: &str) -> (&'a str, &'a str) {
         .unwrap_or_else(|| panic!("a block with {text}"))
 }
 
-/// Types the block of the page for this chip, in the project of this fixture: it builds, runs, and prints the answer.
+/// Types the block of the page that has this text, in the project of this fixture: it builds, runs, and prints the answer.
 #[track_caller]
-fn type_walk(fixture: &str, chip: &str) {
+fn type_walk(fixture: &str, board: &Board, text: &str) {
     let project = Tree::kept(fixture, &repository().join("tests/fixtures").join(fixture), str::to_owned);
     let page = page();
-    let (typed, behind) = block(&page, "sh", &format!("chip='{chip}'"));
-    let (build, rest) = typed.split_once("\npython3 -c \"\n").expect("a build, and a script");
-    let (script, answer) = rest.split_once("\"\ncargo xhist ").expect("a script, and the answer");
-    assert_eq!(build, "cargo xhist build --release --target thumbv7m-none-eabi");
-    CORTEX_M.cargo(project.path(), "xhist build --quiet").limit(Duration::from_secs(550)).succeed();
-    let python = Run::new(Need::labwired().expect("LabWired"), project.path()).arg("-c").arg(script);
-    python.limit(Duration::from_secs(100)).succeed();
+    let (typed, behind) = block(&page, "sh", text);
+    let (build, rest) = typed.split_once('\n').expect("a build");
+    let (script, answer) = rest.split_once("\ncargo xhist ").expect("a script, and the answer");
+    let target = format!(" --target {}", board.target());
+    assert_eq!(build.replace(&target, ""), "cargo xhist build --release");
+    board.cargo(project.path(), "xhist build --quiet").limit(Duration::from_secs(550)).succeed();
+    // The project is elsewhere.
+    let script = script.replace("../../labwired/", &format!("{}/tests/labwired/", repository().display()));
+    let script = format!("python3() {{ \"$PYTHON\" \"$@\"; }}\n{script}");
+    let run = Run::new("sh", project.path()).arg("-ec").arg(script);
+    run.env("PYTHON", Need::labwired().expect("LabWired")).limit(Duration::from_secs(100)).succeed();
     let done = online_cargo(project.path()).args(&format!("xhist {answer}")).succeed();
     let (shown, _) = block(behind, "plain", "");
     // The page leaves out lines.
@@ -45,7 +49,7 @@ fn type_walk(fixture: &str, chip: &str) {
 
 /// The LED of an nRF52840, and a table whose index is too large.
 pub(super) fn embassy() {
-    type_walk("nrf52840", "nrf52840");
+    type_walk("nrf52840", &CORTEX_M, "chip='nrf52840'");
     let source = std::fs::read_to_string(repository().join("tests/fixtures/nrf52840/src/main.rs"));
     let page = page();
     let (shown, _) = block(&page, "rust", "#[embassy_executor::main]");
@@ -54,5 +58,10 @@ pub(super) fn embassy() {
 
 /// A task of an STM32F401 that waits for what has been.
 pub(super) fn rtic() {
-    type_walk("rtic-stm32f401", "stm32f401");
+    type_walk("rtic-stm32f401", &CORTEX_M, "chip='stm32f401'");
+}
+
+/// The same LED and table on an ESP32-C3.
+pub(super) fn esp_hal() {
+    type_walk("esp32c3", &ESP32_C3, "labwired/esp32c3.py");
 }
