@@ -1,6 +1,7 @@
 //! Does firmware without an operating system leave a history, whatever becomes of it?
 
 mod at_hand;
+mod chips;
 mod cores;
 mod cost_beside;
 mod cost_defmt;
@@ -50,6 +51,21 @@ pub const CASES: &[Case] = &[
         "each_of_twenty_thousand_dumps_of_a_chip_ends_in_the_statement_at_hand",
         &[Need::Firmware, Need::LabWired],
         at_hand::every_instruction,
+    ),
+    Case::needing(
+        "the_walk_with_embassy_on_an_nrf52840_shows_what_the_page_says",
+        &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
+        chips::embassy,
+    ),
+    Case::needing(
+        "the_walk_with_rtic_on_an_stm32f401_shows_what_the_page_says",
+        &[Need::Firmware, Need::Registry, Need::LabWired],
+        chips::rtic,
+    ),
+    Case::needing(
+        "the_walk_with_esp_hal_on_an_esp32_c3_shows_what_the_page_says",
+        &[Need::FirmwareRiscV, Need::Registry, Need::LabWired, Need::Long],
+        chips::esp_hal,
     ),
     Case::needing("the_run_before_a_reset_is_kept", NEEDS, reset),
     Case::needing("a_host_filters_a_live_link", NEEDS, live),

@@ -37,6 +37,9 @@ pub const RISC_V: Board = Board {
     qemu: &["qemu-system-riscv32", "-machine", "virt", "-bios", "none"],
 };
 
+/// A RISC-V of a chip that QEMU does not have.
+pub const ESP32_C3: Board = Board { target: "riscv32imc-unknown-none-elf", ..RISC_V };
+
 /// Two cores of it.
 pub const TWO_CORES: Board = Board {
     sample: "firmware-two-cores",
@@ -153,6 +156,11 @@ fn sysroot(target: &str) -> PathBuf {
 }
 
 impl Board {
+    /// The target that firmware is compiled for.
+    pub fn target(&self) -> &'static str {
+        self.target
+    }
+
     /// A cargo command that compiles for this board in release mode.
     pub fn cargo(&self, directory: &Path, command: &str) -> Run {
         self.with_linker(cargo_for_target(self.target, self.linker.1, directory, command))

@@ -26,7 +26,7 @@ pub use panic::{CodePlace, FrameAtPanic, PanicPlace, returned_at_panic};
 pub use place::Place;
 pub use program_files::{FrameStatement, ProgramFiles, comes_from, panic_text};
 pub use qs_host::FieldValue;
-pub use ring::Ring;
+pub use ring::{BEFORE_RESET, Ring};
 pub use suspect_line::SuspectLine;
 pub use task::{CancelledTasks, LiveTask, TaskAround, TaskLink, TaskPlace, TaskSummary};
 pub use trace::{Arg, Code, DescribedTrace, Severity, Trace, TraceClass};

@@ -102,7 +102,7 @@ pub struct MapStatement<'a> {
     pub numbered: Option<Statement>,
     /// Whether the program records it.
     pub recorded: bool,
-    /// Whether it contains an `.await` of its own body.
+    /// Whether it contains an `.await` of its own body, outside of the statements inside it.
     pub awaits: bool,
 }
 

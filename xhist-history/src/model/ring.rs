@@ -9,6 +9,9 @@ use qs_core::ring::Causes;
 use super::{InterruptNames, visible};
 use crate::defmt::DefmtTable;
 
+/// The status of a ring that firmware wrote before a reset.
+pub const BEFORE_RESET: &str = "before the reset";
+
 /// A ring that was found.
 #[derive(Clone, Debug, Default)]
 pub struct Ring {
@@ -83,9 +86,14 @@ impl Ring {
         }
     }
 
+    /// Whether it is of the run of firmware before a reset.
+    pub fn is_before_reset(&self) -> bool {
+        self.status == BEFORE_RESET
+    }
+
     /// Of which run of firmware it is, for names.
     fn earlier(&self) -> &'static str {
-        if self.status == "before the reset" { " before the reset" } else { "" }
+        if self.is_before_reset() { " before the reset" } else { "" }
     }
 
     /// Name of the thread, or of an interrupt of it: `ring-1 interrupt 30 UART0`.
@@ -148,7 +156,7 @@ impl fmt::Display for Ring {
         match (&self.thread_name, self.tid, self.core) {
             (Some(name), ..) => write!(f, " (thread {name})"),
             (None, 0, Some(_)) => write!(f, " ({})", self.thread()),
-            (None, 0, None) if self.status == "before the reset" => f.write_str(" (before the reset)"),
+            (None, 0, None) if self.is_before_reset() => f.write_str(" (before the reset)"),
             (None, 0, None) => Ok(()),
             (None, tid, _) => write!(f, " (thread {tid})"),
         }?;
@@ -165,7 +173,7 @@ mod tests {
         let ring = Ring { number: 2, core: Some(1), status: "running or killed", ..Ring::default() };
         assert_eq!((ring.thread(), ring.to_string()), ("core 1".to_owned(), "ring 2 (core 1)".to_owned()));
         assert_eq!(ring.lane(3), "core 1 interrupt 3");
-        let earlier = Ring { status: "before the reset", ..ring };
+        let earlier = Ring { status: BEFORE_RESET, ..ring };
         assert_eq!(earlier.to_string(), "ring 2 (core 1 before the reset)");
         assert_eq!(Ring { core: None, ..earlier }.to_string(), "ring 2 (before the reset)");
     }

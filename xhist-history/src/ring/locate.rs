@@ -8,7 +8,7 @@ use qs_core::ring::{
     repair,
 };
 
-use crate::model::Ring;
+use crate::model::{BEFORE_RESET, Ring};
 
 /// Bytes scanned between two reports of progress.
 const STRIDE: usize = 64 << 20;
@@ -219,7 +219,7 @@ fn has_byte_order_mark(bytes: &[u8]) -> bool {
 pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
     let is_earlier = header.flags.has(Flags::EARLIER);
     let status = match header.status {
-        _ if is_earlier => "before the reset",
+        _ if is_earlier => BEFORE_RESET,
         // A program that was killed or aborted could not record its end, and another process may have its number now.
         Status::Live => "running or killed",
         Status::Ended => "ended",

@@ -21,7 +21,7 @@ const QUIET_MACROS: [&str; 6] = ["select", "join", "try_join", "format", "vec", 
 pub struct LineFacts {
     /// Path of the function of the first one; empty if the map has none.
     pub function: String,
-    /// One of them contains an `.await` of its own body.
+    /// One of them contains an `.await` of its own body, outside of the statements inside it.
     pub awaits: bool,
     /// Last line of the longest one.
     end_line: u32,

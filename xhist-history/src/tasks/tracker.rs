@@ -46,6 +46,8 @@ pub struct TaskTracker {
     counted: Vec<Ring>,
     /// A mark was seen. Before that nothing is looked up.
     has_marks: bool,
+    /// What was seen last is of the run before a reset.
+    is_before_reset: bool,
     /// When the program ended or was dumped, and how that is known.
     moment: Option<(SystemTime, &'static str)>,
 }
@@ -112,6 +114,7 @@ impl TaskTracker {
             just_cancelled: None,
             counted: Vec::new(),
             has_marks: false,
+            is_before_reset: false,
             moment: options.moment,
         }
     }
@@ -143,6 +146,9 @@ impl TaskTracker {
     pub fn take(&mut self, ring: &Ring, item: &Item, maps: &Maps) -> Option<u32> {
         let is_mark = matches!(item.what, What::Task(_));
         let lane = (ring.number, item.interrupt);
+        if std::mem::replace(&mut self.is_before_reset, ring.is_before_reset()) && !ring.is_before_reset() {
+            self.reset();
+        }
         self.has_marks |= is_mark;
         if is_mark || item.time.is_some() {
             let thread = self.threads.entry(lane);
@@ -176,6 +182,13 @@ impl TaskTracker {
             _ => return self.threads.get(&lane)?.active.map(|(_, number)| number),
         }
         None
+    }
+
+    /// The run before has ended, with its tasks. The numbers begin again.
+    fn reset(&mut self) {
+        self.threads.clear();
+        self.tasks.clear();
+        self.ended.clear();
     }
 
     /// Path of the function that the body of a task is in.
@@ -463,6 +476,7 @@ fn last_segment(function: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::BEFORE_RESET;
     use TaskStep::{End, Enter, Resume};
 
     /// In this ring: a step of a task, or a line of a statement.
@@ -537,6 +551,24 @@ mod tests {
         // The beginning of the first task is overwritten.
         assert_eq!(live(&known[2..]), [(5, "1".into(), vec![4])]);
         assert_eq!(live(&known[..4]), []);
+    }
+
+    #[test]
+    fn a_reset_ends_the_tasks_before_it() {
+        let (mut tracker, maps) = (TaskTracker::new(&ReadOptions::default()), Maps::default());
+        let mut take = |ring: &Ring, line: u16| {
+            for what in [
+                What::Task(TaskMark { step: Enter, task: 1 }),
+                What::Task(TaskMark { step: Enter, task: line.into() }),
+                What::Statement { file: 1, line },
+            ] {
+                tracker.take(ring, &Item::new(what, None), &maps);
+            }
+        };
+        take(&Ring { number: 1, status: BEFORE_RESET, ..Ring::default() }, 7);
+        take(&Ring { number: 2, status: "running or killed", ..Ring::default() }, 8);
+        let live: Vec<_> = tracker.live(&maps).iter().map(|task| (task.number, task.before.len())).collect();
+        assert_eq!(live, [(1, 0), (8, 1)]);
     }
 
     #[test]

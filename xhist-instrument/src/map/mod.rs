@@ -707,7 +707,7 @@ mod tests {
                 r#"{"fn":1,"path":"S","at":"6:25","end":"6:32","kind":"closure"}"#,
                 r#"{"stmt":1,"line":2,"col":5,"end":"2:26","kind":"expr","fn":"f","text":1075108568,"calls":"g"}"#,
                 r#"{"stmt":1,"line":2,"col":15,"end":"2:22","kind":"expr","fn":"f","text":649647950,"await":true}"#,
-                r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","text":3289399867,"await":true}"#,
+                r#"{"stmt":1,"line":3,"col":5,"end":"3:22","kind":"expr","fn":"f","text":3289399867}"#,
                 r#"{"stmt":1,"line":3,"col":12,"end":"3:20","kind":"expr","fn":"f","text":1893856521,"await":true}"#,
                 r#"{"stmt":1,"line":6,"col":27,"end":"6:30","kind":"expr","fn":"S","text":1093333733,"calls":"d"}"#,
             ]

@@ -96,7 +96,7 @@ pub struct Site {
     pub recorded: bool,
     /// The call checks for room in the ring; other calls write without a check.
     pub checks: bool,
-    /// The statement holds an `.await`, not counting its closures, async blocks and items.
+    /// The statement holds an `.await`, not counting its closures, async blocks and items, nor the statements inside it.
     pub awaits: bool,
     /// The sum of its text, as in maps.
     pub text: u32,

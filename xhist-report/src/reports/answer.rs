@@ -23,7 +23,9 @@ use xhist_history::answer::{
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::model::{CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What};
+use xhist_history::model::{
+    BEFORE_RESET, CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What,
+};
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
@@ -256,7 +258,7 @@ impl<'o> AnswerReport<'o> {
         let of = match (ring.is_of_thread(), ring.status) {
             (true, _) => format!(" of thread {name}"),
             (false, _) if ring.core.is_some() => format!(" of {name}"),
-            (false, "before the reset") => " before the reset".to_owned(),
+            (false, BEFORE_RESET) => " before the reset".to_owned(),
             (false, _) => String::new(),
         };
         writeln!(context.out, "last statements{of}{until} (newest last):")?;

@@ -56,7 +56,7 @@ mod tests {
         let script = directory.path().join("openocd.gdb");
         std::fs::write(&script, "set print asm-demangle on\n  target extended-remote :3333\nload\n")
             .expect("a file");
-        let place = RingPlace { start: 0x2000_0000, len: 16 };
+        let place = RingPlace { start: 0x2000_0000, len: 16, chip: None };
         let read = |words: Vec<OsString>| {
             let command = command(&words, &place, Path::new("f"))?;
             Ok::<_, String>(command.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join("|"))

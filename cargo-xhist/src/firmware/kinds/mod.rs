@@ -34,9 +34,14 @@ mod tests {
 
     /// The command that reads after this runner.
     fn read(runner: &str) -> Result<String, String> {
+        read_of(None, runner)
+    }
+
+    /// The same for a program that names this chip.
+    fn read_of(chip: Option<&str>, runner: &str) -> Result<String, String> {
         let runner = line(runner);
         let kind = kind_of(&runner).ok_or("unknown")?;
-        let place = RingPlace { start: 0x2000_0040, len: 8320 };
+        let place = RingPlace { start: 0x2000_0040, len: 8320, chip: chip.map(str::to_owned) };
         match kind.reading {
             Reading::AtItsEnd(Emulators::Runner) => Ok("at its end".to_owned()),
             Reading::AtItsEnd(Emulators::Started(_)) => Ok("at the end of each".to_owned()),
@@ -75,6 +80,13 @@ mod tests {
         for unknown in ["espflash flash --monitor", "probe-rs download --chip A", "qemu-arm", "elf2uf2-rs -d"]
         {
             assert_eq!(read(unknown), Err("unknown".to_owned()), "{unknown}");
+        }
+    }
+    #[test]
+    fn probe_rs_reads_the_chip_that_the_program_names() {
+        for (runner, chip) in [("probe-rs run", "--chip A"), ("probe-rs run --chip=a", "--chip=a")] {
+            let command = format!("probe-rs read {chip} --output f --format binary b32 0x20000040 2080");
+            assert_eq!(read_of(Some("A"), runner), Ok(command));
         }
     }
 }

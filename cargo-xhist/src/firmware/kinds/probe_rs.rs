@@ -34,6 +34,9 @@ fn command(runner: &[OsString], place: &RingPlace, file: &Path) -> Result<Vec<Os
     command.push("read".into());
     let with_value: Vec<&str> = WITH_VALUE.iter().chain(&GLOBAL).copied().collect();
     command.extend(options(&args[at + 1..], &with_value, &ALONE));
+    if let (Some(chip), []) = (&place.chip, &options(&args[at + 1..], &["--chip"], &[])[..]) {
+        command.extend(words([&"--chip", chip]));
+    }
     // Words are read faster than bytes. A ring is a whole number of them.
     command.extend(words([&"--output", &file, &"--format", &"binary", &"b32", &start, &count]));
     Ok(command)

@@ -53,7 +53,7 @@ impl Walker<'_> {
             // A statement under `cfg` does not prove that the body was entered.
             is_entry &= !matches!(site, Some((_, Unconditional(true))));
             recorded |= matches!(site, Some((_, Unconditional(true))));
-            let awaits = self.checks.awaits;
+            let awaits = self.checks.awaits_passed();
             self.visit_stmt(stmt);
             let site = site.map(|(site, _)| site);
             self.note_awaits(site, awaits);

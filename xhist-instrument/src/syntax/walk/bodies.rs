@@ -1,7 +1,7 @@
 //! Bodies, branches and loops: their effect on the room checks, and the flags of their sites.
 
 use super::Walker;
-use super::room_checks::RoomChecks;
+use super::room_checks::{AwaitCounts, RoomChecks};
 use crate::site::TaskBody;
 use proc_macro2::{Ident, TokenStream, TokenTree};
 use std::rc::Rc;
@@ -104,10 +104,14 @@ impl Walker<'_> {
         }
     }
 
-    /// Marks the site if an `.await` was passed since the count was `before`.
-    pub(super) fn note_awaits(&mut self, site: Option<usize>, before: u32) {
-        if let Some(site) = site.filter(|_| self.checks.awaits != before) {
+    /// Marks the site if an `.await` was passed since the counts were `before`, other than those of the sites inside it.
+    pub(super) fn note_awaits(&mut self, site: Option<usize>, before: AwaitCounts) {
+        let passed = self.checks.awaits_passed();
+        let own =
+            passed.all.wrapping_sub(before.all).wrapping_sub(passed.of_sites.wrapping_sub(before.of_sites));
+        if let Some(site) = site.filter(|_| own != 0) {
             self.found.sites[site].awaits = true;
+            self.checks.awaits_of_sites = passed.of_sites.wrapping_add(own);
         }
     }
 }

@@ -346,7 +346,7 @@ impl Walker<'_> {
         if let Some(site) = site {
             self.note_resume(site, false);
         }
-        let awaits = self.checks.awaits;
+        let awaits = self.checks.awaits_passed();
         self.visit_expr(expr);
         self.note_awaits(site, awaits);
     }

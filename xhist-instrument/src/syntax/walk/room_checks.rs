@@ -24,6 +24,8 @@ pub(super) struct RoomChecks {
     pub returns: u32,
     /// Number of `.await` passed.
     pub awaits: u32,
+    /// Number of those that belong to a site.
+    pub awaits_of_sites: u32,
     /// The next block is the body: its first statement is the entry.
     pub is_entry: bool,
     /// The enclosing body is async.
@@ -36,7 +38,18 @@ pub(super) struct RoomChecks {
     pub arguments: u32,
 }
 
+/// Numbers of `.await` passed.
+#[derive(Clone, Copy)]
+pub(super) struct AwaitCounts {
+    pub all: u32,
+    pub of_sites: u32,
+}
+
 impl RoomChecks {
+    pub fn awaits_passed(&self) -> AwaitCounts {
+        AwaitCounts { all: self.awaits, of_sites: self.awaits_of_sites }
+    }
+
     /// Whether the statement recorded now has to check.
     pub fn next(&mut self, always: bool) -> bool {
         let checks = always || self.is_due || self.run + 1 >= CALLS_PER_CHECK;
