@@ -152,14 +152,26 @@ impl Follower<'_, '_> {
         Next::End(OriginEnd::Made(what, self.operands(&quest.expression, quest)))
     }
 
-    /// The variables of an expression, with their values.
+    /// The variables of an expression, with their values, and the calls in it that are recorded.
     fn operands(&mut self, expression: &Expression, quest: &Quest) -> Vec<Operand> {
         let mut found: Vec<Operand> = Vec::new();
         let mut covered = 0..0;
         let mut parts = own_parts(expression);
         parts.sort_by_key(|part| (part.range.start, std::cmp::Reverse(part.range.end)));
         for part in parts {
-            let Some((name, fields)) = place(part).filter(|_| part.range.end > covered.end) else { continue };
+            if part.range.end <= covered.end {
+                continue;
+            }
+            // What a recorded call returned was made there: its receiver and its arguments say less.
+            if part.range != expression.range && self.is_recorded_call(part, quest) {
+                covered = part.range.clone();
+                let name = self.frames.sources.text(quest.frame.file, part);
+                if found.iter().all(|other| other.name != name) && found.len() < OPERANDS {
+                    found.push(Operand { name, step: quest.own.step, value: None });
+                }
+                continue;
+            }
+            let Some((name, fields)) = place(part) else { continue };
             let (name, fields) = (name.to_owned(), fields);
             covered = part.range.clone();
             let Some(known) = variable(&quest.frame.function, &name, part.range.start) else { continue };
@@ -176,6 +188,14 @@ impl Follower<'_, '_> {
             }
         }
         found
+    }
+
+    /// Whether a part of the statement is a call whose body is recorded.
+    fn is_recorded_call(&mut self, part: &Expression, quest: &Quest) -> bool {
+        let Some(name) = called(part).map(str::to_owned) else { return false };
+        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &part.range));
+        let callees = self.frames.callees(&quest.own, until, &name);
+        nth(&callees, &calls_in(quest, &name), part).is_some()
     }
 
     fn hop(&mut self, own: &OwnStep, kind: HopKind, name: String, value: Option<String>) {
