@@ -9,6 +9,7 @@ pub const CASES: &[Case] = &[
     Case::new("calls_that_are_recorded_are_what_a_value_was_made_of", recorded_calls),
     Case::new("a_call_that_panicked_returned_nothing", panicked),
     Case::new("rounds_of_loops_are_distinguished", rounds),
+    Case::new("a_later_round_of_a_while_loop_is_that_round", later_rounds),
     Case::new("without_values_each_hop_is_marked", marked),
     Case::new("what_has_no_origin_is_an_error", errors),
     Case::new("an_origin_fits_into_its_budget", budget),
@@ -97,6 +98,11 @@ fn subtract(first: i32, second: i32) -> i32 {
     left
 }
 
+fn next_of(n: u32) -> Option<u32> {
+    let more = n + 1;
+    if more > 3 { None } else { Some(more) }
+}
+
 fn parsed(text: &str) -> Option<u32> { Counter::new(parse(text)?).twice() }
 
 #[cfg(test)]
@@ -153,6 +159,15 @@ mod tests {
     fn something_is_left() {
         let counter = Counter { count: 2, step: 1, marks: Vec::new() };
         assert_eq!(counter.left(), 1);
+    }
+
+    #[test]
+    fn loops_end() {
+        let mut reached = 0;
+        while let Some(next) = next_of(reached) {
+            reached = next;
+        }
+        assert_eq!(reached, 4);
     }
 
     #[test]
@@ -332,6 +347,23 @@ fn rounds() {
     let left = xhist(&tree, "origin left last").expect(0);
     left.check(left.stdout.starts_with("origin of `sum(&[1, 2])` at "), "the side by its name");
     why.check(!why.stderr.contains("origin of right"), "nothing is behind a number in the assertion");
+}
+
+/// The head of the loop is recorded once, and runs before each round.
+fn later_rounds() {
+    let tree = project();
+    with_values(&tree, "loops_end");
+    let reached = xhist(&tree, "origin reached").expect(0);
+    let head = "while let Some(next) = next_of(reached) {";
+    reached.check(reached.stdout.contains(&format!("{head}  next = 3\n")), "what the last round bound");
+    reached.check(reached.stdout.contains("  let more = n + 1;  more = 3\n"), "the call of that round");
+    reached.check(reached.stdout.contains(" by `n + 1`, of n = 2\n"), "and its parameter");
+    let next = reached.stdout.lines().find_map(|line| line.trim().strip_prefix("go on: cargo xhist "));
+    let next = xhist(&tree, next.unwrap_or_default()).expect(0);
+    next.check(next.stdout.contains(&format!("{head}  passes n = 2\n")), "the head passed it");
+    next.check(next.stdout.contains("  reached = next;  reached = 2\n"), "of the round before");
+    let frame = xhist(&tree, "frame next_of").expect(0);
+    frame.check(frame.stdout.contains(&format!("loops_end: {head} ")), "the call is from the head");
 }
 
 fn marked() {

@@ -383,7 +383,8 @@ impl CallStack {
         self.enter_after_panic(body, is_entry, &caller);
         self.leave_above(caller.depth, false);
         // The condition of a loop is run again behind the last statement of a round.
-        let called_from = caller.call.and_then(|(frame, _)| self.frames.get(frame)).map(|frame| frame.statement);
+        let called_from =
+            caller.call.and_then(|(frame, _)| self.frames.get(frame)).map(|frame| frame.statement);
         if let Some((frame, call)) = caller.call {
             self.take_call(frame, call);
             self.resume_awaiting(frame, call, body);

@@ -47,6 +47,8 @@ pub struct Quest {
     pub own: OwnStep,
     /// Changes before this step count.
     pub before: StepId,
+    /// The statement evaluates it before this step. The head of a loop does so again in each round, and is recorded once.
+    pub limit: StepId,
     /// The value of the fields, if it is recorded.
     pub known: Option<String>,
 }
@@ -156,6 +158,7 @@ impl Follower<'_, '_> {
     fn operands(&mut self, expression: &Expression, quest: &Quest) -> Vec<Operand> {
         let mut found: Vec<Operand> = Vec::new();
         let mut covered = 0..0;
+        let step = self.frames.evaluated(&quest.own, quest.before);
         let mut parts = own_parts(expression);
         parts.sort_by_key(|part| (part.range.start, std::cmp::Reverse(part.range.end)));
         for part in parts {
@@ -184,7 +187,7 @@ impl Follower<'_, '_> {
                 false => None,
             };
             if found.iter().all(|other| other.name != shown) && found.len() < OPERANDS {
-                found.push(Operand { name: shown, step: quest.own.step, value });
+                found.push(Operand { name: shown, step, value });
             }
         }
         found
@@ -222,7 +225,7 @@ impl Follower<'_, '_> {
         let name = self.frames.sources.text(quest.frame.file, &end);
         self.hop(&own, HopKind::Branch, name, quest.known.clone());
         let (at, before) = (end.range.start, own.step);
-        Next::Go(Box::new(Quest { expression: end, at, own, before, ..quest }))
+        Next::Go(Box::new(Quest { expression: end, at, own, before, limit: before, ..quest }))
     }
 
     /// The value that a call returned.
@@ -231,7 +234,14 @@ impl Follower<'_, '_> {
         let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &range));
         let callees = self.frames.callees(&quest.own, until, name);
         let written = calls_in(&quest, name);
-        let Some(callee) = nth(&callees, &written, &quest.expression) else {
+        let rounds = self.frames.callees(&quest.own, quest.limit, name);
+        let callee = match (&written[..], rounds.last()) {
+            // A later round of a loop made the newest one.
+            ([_], Some(newest)) if rounds.len() > callees.len() => Some(newest),
+            (_, Some(_)) if rounds.len() > callees.len() => None,
+            _ => nth(&callees, &written, &quest.expression),
+        };
+        let Some(callee) = callee else {
             let of = receiver.map(|of| Quest { known: None, ..quest.clone() }.of(of));
             return match of {
                 _ if !callees.is_empty() => {
@@ -279,7 +289,8 @@ impl Follower<'_, '_> {
         let shown = self.frames.sources.text(frame.file, &expression);
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
         let (at, before) = (expression.range.start, own.step);
-        Next::Go(Box::new(Quest { expression, at, frame, own, before, known, fields: quest.fields }))
+        let (limit, fields) = (before, quest.fields);
+        Next::Go(Box::new(Quest { expression, at, frame, own, before, limit, known, fields }))
     }
 
     /// What code of a statement that is not recorded may have called: what ran there, and is not called in its own text.
@@ -359,8 +370,8 @@ impl Follower<'_, '_> {
             true => recorded(self.frames, &frame, (&known, &fields), (&own, &change), during),
             false => None,
         };
-        let (at, before) = (own.offset, own.step);
-        let quest = Quest { frame, before, at, fields, ..quest };
+        let (at, before, limit) = (own.offset, own.step, quest.before);
+        let quest = Quest { frame, before, limit, at, fields, ..quest };
         match change {
             Change::Assigned(to, operator, given) => {
                 // A field that is assigned has no record of its own.
@@ -445,8 +456,17 @@ impl Follower<'_, '_> {
         }
         let value = at_entry(self.frames, &quest.frame, known, &quest.fields);
         let place = self.frames.recording.site_at(span.first).map(|site| self.frames.recording.place(site));
-        let caller = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
-        let Some((own, frame)) = caller.filter(|(own, _)| Some(own.site) == span.called_from) else {
+        let newest = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
+        let caller = newest.and_then(|(own, frame)| match Some(own.site) == span.called_from {
+            true => Some((own.step, own, frame)),
+            // The head of a loop called it in a later round.
+            false => {
+                let own = self.frames.own_steps(&frame, span.first);
+                let own = own.into_iter().find(|own| Some(own.site) == span.called_from)?;
+                Some((span.first, own, frame))
+            }
+        });
+        let Some((before, own, frame)) = caller else {
             let place = place.unwrap_or_default();
             return unknown(format!("what called `{function}` in {place} is not recorded"));
         };
@@ -493,8 +513,8 @@ impl Follower<'_, '_> {
         let known_value = shown_better(value, &quest.known);
         let name = shown_place(&known.name, &quest.fields);
         self.hop(&own, HopKind::Argument, name, known_value.clone());
-        let (at, before) = (argument.range.start, own.step);
-        Next::Go(Box::new(Quest { expression: argument, at, fields, frame, own, before, known: known_value }))
+        let (expression, at, known) = (argument.clone(), argument.range.start, known_value);
+        Next::Go(Box::new(Quest { expression, at, fields, frame, own, before, limit: before, known }))
     }
 }
 

@@ -42,7 +42,7 @@ pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<Valu
     Ok(follow(
         frames,
         text.trim().to_owned(),
-        Quest { expression: read, at, fields: Vec::new(), frame, own, before, known: None },
+        Quest { expression: read, at, fields: Vec::new(), frame, own, before, limit: before, known: None },
     ))
 }
 
@@ -64,7 +64,7 @@ fn origin_of_call(
         };
         let (at, before) = (found.range.start, own.step);
         let (frame, fields) = (frame.clone(), Vec::new());
-        let quest = Quest { expression: found, at, fields, frame, own, before, known: None };
+        let quest = Quest { expression: found, at, fields, frame, own, before, limit: before, known: None };
         return Ok(follow(frames, text.to_owned(), quest));
     }
     let site = recording.site_at(step).map(|site| recording.place(site)).unwrap_or_default();
@@ -89,7 +89,8 @@ pub fn assertion_sides(recording: &Recording, step: StepId) -> Vec<(&'static str
         let name = frames.sources.text(frame.file, &expression);
         let (at, before) = (expression.range.start, own.step);
         let (frame, own) = (frame.clone(), own.clone());
-        let quest = Quest { expression, at, fields: Vec::new(), frame, own, before, known: None };
+        let fields = Vec::new();
+        let quest = Quest { expression, at, fields, frame, own, before, limit: before, known: None };
         (side, follow(frames, name, quest))
     };
     sides.into_iter().map(with_origin).collect()
