@@ -3,6 +3,7 @@
 
 use super::code::{Code, ListedStatement};
 use super::view::{Hole, Row, RowKind};
+use crate::calls::BodyId;
 use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles};
 
 /// Rows that are added at most, for the innermost frames.
@@ -67,6 +68,11 @@ pub fn add(
                 if number >= MOST || call_around(rows, file, line, code).is_some() {
                     continue;
                 }
+                // What an attribute as `#[tokio::main]` makes around the body of an `async fn` has the line of a statement in it.
+                let function = code.function_of(statement).filter(|function| code.is_async(*function));
+                if function.is_some() && rows.iter().any(|row| function_of(row, code) == function) {
+                    continue;
+                }
                 (Some(line), RowKind::Statement(statement))
             }
             SeenFrame::Hole(hole) => (None, RowKind::NotRecorded(hole)),
@@ -117,6 +123,10 @@ fn statement(row: &Row) -> Option<ListedStatement> {
     }
 }
 
+fn function_of(row: &Row, code: &Code) -> Option<BodyId> {
+    statement(row).and_then(|statement| code.function_of(statement))
+}
+
 fn has_line(row: &Row, (file, line): (u16, u32), code: &Code) -> bool {
     statement(row).is_some_and(|statement| {
         let (known, span) = code.place(statement);
@@ -126,7 +136,7 @@ fn has_line(row: &Row, (file, line): (u16, u32), code: &Code) -> bool {
 
 /// The newest row whose statement has this line, and where its call begins.
 fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize, usize)> {
-    let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
+    let function = |row: &Row| function_of(row, code);
     let begin = |at: usize| {
         let (depth, own) = (rows[at].depth, function(&rows[at]));
         let is_inside = |row: &Row| match &row.kind {
@@ -316,6 +326,21 @@ mod tests {
         assert_eq!(above(&[12, 3]), PlaceOfPanic::LastRow, "`g` called it");
         assert_eq!(above(&[22, 3]), PlaceOfPanic::LastRow, "code that is not recorded called it");
         assert_eq!(above(&[]), PlaceOfPanic::LastRow);
+    }
+
+    #[test]
+    fn what_is_made_around_an_async_body_is_no_statement_of_it() {
+        let map = MAP.replace(r#""end":"9:2"}"#, r#""end":"9:2","kind":"asyncfn"}"#);
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        [2, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+        let wanted = Wanted { lines: 20, suspects: &[], test: None };
+        let mut rows = view::rows(&activations, &code, wanted);
+        let before = rows.len();
+        let frames = [12, 2, 3].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
+        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
+        assert_eq!(rows.len(), before, "line 3 did not run");
     }
 
     #[test]
