@@ -306,7 +306,7 @@ mod tests {
         assert_eq!(above(None, &[3]), PlaceOfPanic::LastRow);
     }
 
-    /// As a sort that finds that the order of its closure is none.
+    /// As a sort whose closure does not order.
     #[test]
     fn a_panic_in_code_of_others_is_at_the_statement_that_called_it() {
         let names = Names::parse(MAP.as_bytes());
@@ -329,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_made_around_an_async_body_is_no_statement_of_it() {
+    fn what_is_made_around_an_async_body_is_not_a_statement_of_it() {
         let map = MAP.replace(r#""end":"9:2"}"#, r#""end":"9:2","kind":"asyncfn"}"#);
         let names = Names::parse(map.as_bytes());
         let code = Code::of(&names);
