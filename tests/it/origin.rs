@@ -6,7 +6,10 @@ pub const CASES: &[Case] = &[
     Case::new("a_value_is_followed_to_where_it_was_made", followed),
     Case::new("what_is_not_recorded_ends_the_way_back", ends),
     Case::new("a_question_mark_that_was_passed_has_not_returned", passed),
+    Case::new("calls_that_are_recorded_are_what_a_value_was_made_of", recorded_calls),
+    Case::new("a_call_that_panicked_returned_nothing", panicked),
     Case::new("rounds_of_loops_are_distinguished", rounds),
+    Case::new("a_later_round_of_a_while_loop_is_that_round", later_rounds),
     Case::new("without_values_each_hop_is_marked", marked),
     Case::new("what_has_no_origin_is_an_error", errors),
     Case::new("an_origin_fits_into_its_budget", budget),
@@ -34,6 +37,10 @@ impl Counter {
 
     fn total(&self) -> u32 {
         self.count
+    }
+
+    fn left(&self) -> u32 {
+        self.step - self.total()
     }
 }
 
@@ -91,6 +98,11 @@ fn subtract(first: i32, second: i32) -> i32 {
     left
 }
 
+fn next_of(n: u32) -> Option<u32> {
+    let more = n + 1;
+    if more > 3 { None } else { Some(more) }
+}
+
 fn parsed(text: &str) -> Option<u32> { Counter::new(parse(text)?).twice() }
 
 #[cfg(test)]
@@ -135,6 +147,27 @@ mod tests {
     #[test]
     fn numbers_are_subtracted() {
         assert_eq!(subtract(7, 2), 5);
+    }
+
+    #[test]
+    fn totals_are_near() {
+        let counter = run("big");
+        assert!((counter.total() as i32 - 9).abs() < 1);
+    }
+
+    #[test]
+    fn something_is_left() {
+        let counter = Counter { count: 2, step: 1, marks: Vec::new() };
+        assert_eq!(counter.left(), 1);
+    }
+
+    #[test]
+    fn loops_end() {
+        let mut reached = 0;
+        while let Some(next) = next_of(reached) {
+            reached = next;
+        }
+        assert_eq!(reached, 4);
     }
 
     #[test]
@@ -265,6 +298,35 @@ fn passed() {
     done.check(done.stdout.contains(" by `0`\n"), "what `Some` wraps is followed to its end");
 }
 
+/// The way ends at code that is not recorded, and goes on with what a call in the same statement returned.
+fn recorded_calls() {
+    let tree = project();
+    with_values(&tree, "totals_are_near");
+    let done = xhist(&tree, "origin left").expect(0);
+    done.check(
+        done.stdout.contains(" by `.abs`, which is not recorded, of counter.total()\n"),
+        "not of `counter`",
+    );
+    let next = done.stdout.lines().find_map(|line| line.trim().strip_prefix("go on: cargo xhist origin "));
+    let next = next.unwrap_or_default().trim_matches('\'');
+    done.check(next.starts_with("counter.total()@"), "the command goes on with the call");
+    let next = cargo(tree.path()).args("xhist origin").arg(next).done().expect(0);
+    next.check(next.stdout.starts_with("origin of `counter.total()` at "), "the call");
+    next.check(next.stdout.contains("  self.count  returned\n"), "what it returned");
+    let none = xhist(&tree, "origin counter.none()").expect(2);
+    none.check(none.stderr.contains("has no call `counter.none()`"), "a call that is not there");
+}
+
+/// The assertion compared nothing: the call in it panicked.
+fn panicked() {
+    let tree = project();
+    xhist(&tree, "test --lib something_is_left").expect(101);
+    let why = xhist(&tree, "why").expect(0);
+    why.check(!why.stderr.contains("origin of left"), "it has no sides");
+    let left = xhist(&tree, "origin left").expect(2);
+    left.check(left.stderr.contains("has a variable `left`"), "nor by its name");
+}
+
 fn rounds() {
     let tree = project();
     with_values(&tree, "sums_are_doubled");
@@ -285,6 +347,23 @@ fn rounds() {
     let left = xhist(&tree, "origin left last").expect(0);
     left.check(left.stdout.starts_with("origin of `sum(&[1, 2])` at "), "the side by its name");
     why.check(!why.stderr.contains("origin of right"), "nothing is behind a number in the assertion");
+}
+
+/// The head of the loop is recorded once, and runs before each round.
+fn later_rounds() {
+    let tree = project();
+    with_values(&tree, "loops_end");
+    let reached = xhist(&tree, "origin reached").expect(0);
+    let head = "while let Some(next) = next_of(reached) {";
+    reached.check(reached.stdout.contains(&format!("{head}  next = 3\n")), "what the last round bound");
+    reached.check(reached.stdout.contains("  let more = n + 1;  more = 3\n"), "the call of that round");
+    reached.check(reached.stdout.contains(" by `n + 1`, of n = 2\n"), "and its parameter");
+    let next = reached.stdout.lines().find_map(|line| line.trim().strip_prefix("go on: cargo xhist "));
+    let next = xhist(&tree, next.unwrap_or_default()).expect(0);
+    next.check(next.stdout.contains(&format!("{head}  passes n = 2\n")), "the head passed it");
+    next.check(next.stdout.contains("  reached = next;  reached = 2\n"), "of the round before");
+    let frame = xhist(&tree, "frame next_of").expect(0);
+    frame.check(frame.stdout.contains(&format!("loops_end: {head} ")), "the call is from the head");
 }
 
 fn marked() {

@@ -106,6 +106,13 @@ fn caught_in_program() {
     let sentence = format!("the thread panicked first at {first}, and again in a destructor\n");
     done.check(text.contains(&sentence), "the first panic is named");
 
+    let done = run("foreign").expect(134);
+    let first = place("src/main.rs", "// foreign");
+    let text = listing(&done);
+    let sentence =
+        format!("the thread panicked first at {first}, and unwound to a function that may not, such as an `");
+    done.check(text.contains(&sentence) && !text.contains("again in a destructor"), "no destructor panicked");
+
     let done = run("other").expect(101);
     let text = listing(&done);
     done.check(

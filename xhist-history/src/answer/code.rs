@@ -137,6 +137,11 @@ impl Code {
         self.structure.body(function).path.ends_with('!')
     }
 
+    /// Whether a body is that of an `async fn`, block or closure.
+    pub fn is_async(&self, body: BodyId) -> bool {
+        self.structure.body(body).kind.is_async()
+    }
+
     /// The name of a function without its path.
     pub fn short_name(&self, function: BodyId) -> &str {
         let body = self.structure.body(function);

@@ -3,6 +3,7 @@
 
 use super::code::{Code, ListedStatement};
 use super::view::{Hole, Row, RowKind};
+use crate::calls::BodyId;
 use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles};
 
 /// Rows that are added at most, for the innermost frames.
@@ -51,11 +52,11 @@ pub fn add(
     let files = ProgramFiles::of(names);
     let has_frames = !frames.is_empty();
     let places = if has_frames { frames } else { panic.at.as_slice() };
-    let frames = places.iter().filter_map(|place| frame(&files, place, (code, names), text_of));
+    let shown = places.iter().filter_map(|place| frame(&files, place, (code, names), text_of));
     // Where the calls begin that the frames so far have.
     let mut end = rows.len();
     let mut added: Vec<RowKind> = Vec::new();
-    for (number, frame) in frames.enumerate() {
+    for (number, frame) in shown.enumerate() {
         let (frame, kind) = match frame {
             SeenFrame::Recorded(statement, file, line) => {
                 if let Some((at, begin)) = call_around(&rows[..end], file, line, code) {
@@ -65,6 +66,11 @@ pub fn add(
                 }
                 // Of many calls, and of a recursion, only some are shown.
                 if number >= MOST || call_around(rows, file, line, code).is_some() {
+                    continue;
+                }
+                // What an attribute as `#[tokio::main]` makes around the body of an `async fn` has the line of a statement in it.
+                let function = code.function_of(statement).filter(|function| code.is_async(*function));
+                if function.is_some() && rows.iter().any(|row| function_of(row, code) == function) {
                     continue;
                 }
                 (Some(line), RowKind::Statement(statement))
@@ -77,9 +83,22 @@ pub fn add(
             added.push(kind);
         }
     }
-    let at = panic.at.as_ref().and_then(|at| frame(&files, at, (code, names), text_of));
-    let place = match at {
-        Some(SeenFrame::Recorded(_, file, line)) => place_of_panic(rows, (file, line), has_frames, code),
+    let mut seen = |place: &CodePlace| frame(&files, place, (code, names), text_of);
+    let is_of_others = panic.at.as_ref().is_some_and(|at| files.file(&at.path).is_none());
+    let place = match panic.at.as_ref().map(&mut seen) {
+        Some(Some(SeenFrame::Recorded(_, file, line))) => {
+            place_of_panic(rows, (file, line), has_frames, code)
+        }
+        // Code of others panicked: what called it is the innermost frame of the program.
+        Some(None) if is_of_others => match frames.iter().find_map(seen) {
+            Some(SeenFrame::Recorded(_, file, line)) => {
+                match place_of_panic(rows, (file, line), has_frames, code) {
+                    PlaceOfPanic::Named(_) => PlaceOfPanic::LastRow,
+                    known => known,
+                }
+            }
+            _ => PlaceOfPanic::LastRow,
+        },
         _ => PlaceOfPanic::LastRow,
     };
     PanicRows { added: added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count(), place }
@@ -104,6 +123,10 @@ fn statement(row: &Row) -> Option<ListedStatement> {
     }
 }
 
+fn function_of(row: &Row, code: &Code) -> Option<BodyId> {
+    statement(row).and_then(|statement| code.function_of(statement))
+}
+
 fn has_line(row: &Row, (file, line): (u16, u32), code: &Code) -> bool {
     statement(row).is_some_and(|statement| {
         let (known, span) = code.place(statement);
@@ -113,7 +136,7 @@ fn has_line(row: &Row, (file, line): (u16, u32), code: &Code) -> bool {
 
 /// The newest row whose statement has this line, and where its call begins.
 fn call_around(rows: &[Row], file: u16, line: u32, code: &Code) -> Option<(usize, usize)> {
-    let function = |row: &Row| statement(row).and_then(|statement| code.function_of(statement));
+    let function = |row: &Row| function_of(row, code);
     let begin = |at: usize| {
         let (depth, own) = (rows[at].depth, function(&rows[at]));
         let is_inside = |row: &Row| match &row.kind {
@@ -281,6 +304,43 @@ mod tests {
         assert_eq!(above(Some(12), &[3]), PlaceOfPanic::LastRow, "the frame of `g` is unknown");
         assert_eq!(above(Some(40), &[3]), PlaceOfPanic::LastRow, "the line has no statement");
         assert_eq!(above(None, &[3]), PlaceOfPanic::LastRow);
+    }
+
+    /// As a sort whose closure does not order.
+    #[test]
+    fn a_panic_in_code_of_others_is_at_the_statement_that_called_it() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let of_others = CodePlace { path: "/rustc/1/library/core/src/slice/sort.rs".to_owned(), line: 7 };
+        let above = |frames: &[u32]| {
+            let mut activations = Activations::new(&code);
+            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+            let wanted = Wanted { lines: 20, suspects: &[], test: None };
+            let mut rows = view::rows(&activations, &code, wanted);
+            let panic = PanicPlace { at: Some(of_others.clone()), ..PanicPlace::default() };
+            let own = frames.iter().map(|line| CodePlace { path: "src/a.rs".to_owned(), line: *line });
+            let frames: Vec<CodePlace> = std::iter::once(of_others.clone()).chain(own).collect();
+            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+        };
+        assert_eq!(above(&[3]), PlaceOfPanic::Above((1, 3)), "`g` had returned");
+        assert_eq!(above(&[12, 3]), PlaceOfPanic::LastRow, "`g` called it");
+        assert_eq!(above(&[22, 3]), PlaceOfPanic::LastRow, "code that is not recorded called it");
+        assert_eq!(above(&[]), PlaceOfPanic::LastRow);
+    }
+
+    #[test]
+    fn what_is_made_around_an_async_body_is_not_a_statement_of_it() {
+        let map = MAP.replace(r#""end":"9:2"}"#, r#""end":"9:2","kind":"asyncfn"}"#);
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        [2, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+        let wanted = Wanted { lines: 20, suspects: &[], test: None };
+        let mut rows = view::rows(&activations, &code, wanted);
+        let before = rows.len();
+        let frames = [12, 2, 3].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
+        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
+        assert_eq!(rows.len(), before, "line 3 did not run");
     }
 
     #[test]

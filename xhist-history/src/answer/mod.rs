@@ -11,5 +11,5 @@ mod view;
 
 pub use code::{Code, ListedStatement, RegistryPackage};
 pub use holes::{PanicRows, PlaceOfPanic, add as add_holes};
-pub use tail::{Ending, Replay, Tail, ThreadEnd};
+pub use tail::{Ending, Replay, SecondPanic, Tail, ThreadEnd};
 pub use view::{Hole, Row, RowKind, Wanted};

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
+use std::path::Path;
 
 use qs_core::record::value::RecordedValue;
 
@@ -35,6 +36,18 @@ pub enum ThreadEnd {
     Signal(u64),
 }
 
+/// Where the panics are of functions that may not unwind.
+const CANNOT_UNWIND: &str = "core/src/panicking.rs";
+
+/// Why a thread that unwound panicked again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SecondPanic {
+    /// A destructor panicked.
+    Destructor,
+    /// The first panic came to a function that may not unwind, as one with `extern "C"`.
+    MayNotUnwind,
+}
+
 /// The newest entries of a thread, as they are collected.
 #[derive(Debug, Default)]
 pub struct Tail {
@@ -64,8 +77,8 @@ pub struct Ending {
     cut: usize,
     /// Panics that were caught: how many, and the item of the newest one.
     caught: (usize, usize),
-    /// The item of the panic that the thread unwound from when it panicked again.
-    first: Option<usize>,
+    /// The items of the panic that the thread unwound from when it panicked again, and of that next one.
+    first: Option<(usize, usize)>,
 }
 
 impl Ending {
@@ -179,8 +192,12 @@ impl Tail {
         let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
         let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        let first = end.and_then(|end| stack.open_panics().first().filter(|open| open.number < end.number));
-        let first = first.map(|open| panics[open.number]);
+        let mut open = stack.open_panics().iter().map(|open| open.number);
+        let first = end.and_then(|end| open.next().filter(|first| *first < end.number));
+        let first = first.map(|first| {
+            let second = open.next().unwrap_or(first);
+            (panics[first], panics[second])
+        });
         Ending { first, caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 
@@ -222,9 +239,18 @@ impl Tail {
         Some((count, self.panicked_at((code, names), at)?))
     }
 
-    /// The statement of the panic that the thread unwound from when it panicked again, in a destructor.
-    pub fn unwound_from(&self, code: (&Code, &Names), ending: &Ending) -> Option<ListedStatement> {
-        self.panicked_at(code, ending.first?)
+    /// The statement of the panic that the thread unwound from when it panicked again, and why it did.
+    pub fn unwound_from(
+        &self,
+        code: (&Code, &Names),
+        ending: &Ending,
+    ) -> Option<(ListedStatement, SecondPanic)> {
+        let (first, second) = ending.first?;
+        let second = self.panic_at(second).and_then(|panic| panic.at.as_ref());
+        // A destructor's own panic names a place of its own.
+        let is_of_core = second.is_some_and(|place| Path::new(&place.path).ends_with(CANNOT_UNWIND));
+        let why = if is_of_core { SecondPanic::MayNotUnwind } else { SecondPanic::Destructor };
+        Some((self.panicked_at(code, first)?, why))
     }
 
     /// The statement that the panic with this mark came from.

@@ -382,6 +382,9 @@ impl CallStack {
         self.has_roots |= is_entry && caller.depth == 0 && !self.slots.is_empty();
         self.enter_after_panic(body, is_entry, &caller);
         self.leave_above(caller.depth, false);
+        // The condition of a loop is run again behind the last statement of a round.
+        let called_from =
+            caller.call.and_then(|(frame, _)| self.frames.get(frame)).map(|frame| frame.statement);
         if let Some((frame, call)) = caller.call {
             self.take_call(frame, call);
             self.resume_awaiting(frame, call, body);
@@ -404,6 +407,7 @@ impl CallStack {
             interrupt: self.interrupts.last().copied().filter(|_| is_handler).unwrap_or(0),
             is_named: caller.call.is_some(),
             task,
+            called_from: called_from.or(self.top().map(|top| top.statement)),
             ..self.activation(body)
         };
         self.push(activation);

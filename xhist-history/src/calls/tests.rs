@@ -281,6 +281,33 @@ fn T::visit
 }
 
 #[test]
+fn a_call_is_from_the_statement_that_has_it() {
+    let outline = "\
+fn main
+  loop *again
+    s
+    s f
+  s f
+fn again
+  s
+fn f
+  s";
+    let names = map(outline);
+    let structure = Arc::new(Structure::of(&names));
+    let from = |stream: &str| {
+        let mut stack = CallStack::new(&structure);
+        run(&mut stack, stream);
+        let from = stack.stack().last().and_then(|newest| newest.called_from);
+        from.map(|from| structure.info(from).span.line)
+    };
+    assert_eq!(from("2 7"), Some(2));
+    // The condition of the loop runs again behind its last statement.
+    assert_eq!(from("2 7 3 4 9 7"), Some(2));
+    assert_eq!(from("2 7 3 4 9"), Some(4));
+    assert_eq!(from("2 7 5 9"), Some(5));
+}
+
+#[test]
 fn an_iterator_is_asked_by_what_takes_its_items() {
     let outline = "\
 fn main

@@ -47,6 +47,8 @@ pub struct Quest {
     pub own: OwnStep,
     /// Changes before this step count.
     pub before: StepId,
+    /// The statement evaluates it before this step. The head of a loop does so again in each round, and is recorded once.
+    pub limit: StepId,
     /// The value of the fields, if it is recorded.
     pub known: Option<String>,
 }
@@ -152,14 +154,27 @@ impl Follower<'_, '_> {
         Next::End(OriginEnd::Made(what, self.operands(&quest.expression, quest)))
     }
 
-    /// The variables of an expression, with their values.
+    /// The variables of an expression, with their values, and the calls in it that are recorded.
     fn operands(&mut self, expression: &Expression, quest: &Quest) -> Vec<Operand> {
         let mut found: Vec<Operand> = Vec::new();
         let mut covered = 0..0;
+        let step = self.frames.evaluated(&quest.own, quest.before);
         let mut parts = own_parts(expression);
         parts.sort_by_key(|part| (part.range.start, std::cmp::Reverse(part.range.end)));
         for part in parts {
-            let Some((name, fields)) = place(part).filter(|_| part.range.end > covered.end) else { continue };
+            if part.range.end <= covered.end {
+                continue;
+            }
+            // What a recorded call returned was made there: its receiver and its arguments say less.
+            if part.range != expression.range && self.is_recorded_call(part, quest) {
+                covered = part.range.clone();
+                let name = self.frames.sources.text(quest.frame.file, part);
+                if found.iter().all(|other| other.name != name) && found.len() < OPERANDS {
+                    found.push(Operand { name, step: quest.own.step, value: None });
+                }
+                continue;
+            }
+            let Some((name, fields)) = place(part) else { continue };
             let (name, fields) = (name.to_owned(), fields);
             covered = part.range.clone();
             let Some(known) = variable(&quest.frame.function, &name, part.range.start) else { continue };
@@ -172,10 +187,18 @@ impl Follower<'_, '_> {
                 false => None,
             };
             if found.iter().all(|other| other.name != shown) && found.len() < OPERANDS {
-                found.push(Operand { name: shown, step: quest.own.step, value });
+                found.push(Operand { name: shown, step, value });
             }
         }
         found
+    }
+
+    /// Whether a part of the statement is a call whose body is recorded.
+    fn is_recorded_call(&mut self, part: &Expression, quest: &Quest) -> bool {
+        let Some(name) = called(part).map(str::to_owned) else { return false };
+        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &part.range));
+        let callees = self.frames.callees(&quest.own, until, &name);
+        nth(&callees, &calls_in(quest, &name), part).is_some()
     }
 
     fn hop(&mut self, own: &OwnStep, kind: HopKind, name: String, value: Option<String>) {
@@ -202,7 +225,7 @@ impl Follower<'_, '_> {
         let name = self.frames.sources.text(quest.frame.file, &end);
         self.hop(&own, HopKind::Branch, name, quest.known.clone());
         let (at, before) = (end.range.start, own.step);
-        Next::Go(Box::new(Quest { expression: end, at, own, before, ..quest }))
+        Next::Go(Box::new(Quest { expression: end, at, own, before, limit: before, ..quest }))
     }
 
     /// The value that a call returned.
@@ -211,7 +234,14 @@ impl Follower<'_, '_> {
         let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &range));
         let callees = self.frames.callees(&quest.own, until, name);
         let written = calls_in(&quest, name);
-        let Some(callee) = nth(&callees, &written, &quest.expression) else {
+        let rounds = self.frames.callees(&quest.own, quest.limit, name);
+        let callee = match (&written[..], rounds.last()) {
+            // A later round of a loop made the newest one.
+            ([_], Some(newest)) if rounds.len() > callees.len() => Some(newest),
+            (_, Some(_)) if rounds.len() > callees.len() => None,
+            _ => nth(&callees, &written, &quest.expression),
+        };
+        let Some(callee) = callee else {
             let of = receiver.map(|of| Quest { known: None, ..quest.clone() }.of(of));
             return match of {
                 _ if !callees.is_empty() => {
@@ -259,7 +289,8 @@ impl Follower<'_, '_> {
         let shown = self.frames.sources.text(frame.file, &expression);
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
         let (at, before) = (expression.range.start, own.step);
-        Next::Go(Box::new(Quest { expression, at, frame, own, before, known, fields: quest.fields }))
+        let (limit, fields) = (before, quest.fields);
+        Next::Go(Box::new(Quest { expression, at, frame, own, before, limit, known, fields }))
     }
 
     /// What code of a statement that is not recorded may have called: what ran there, and is not called in its own text.
@@ -339,8 +370,8 @@ impl Follower<'_, '_> {
             true => recorded(self.frames, &frame, (&known, &fields), (&own, &change), during),
             false => None,
         };
-        let (at, before) = (own.offset, own.step);
-        let quest = Quest { frame, before, at, fields, ..quest };
+        let (at, before, limit) = (own.offset, own.step, quest.before);
+        let quest = Quest { frame, before, limit, at, fields, ..quest };
         match change {
             Change::Assigned(to, operator, given) => {
                 // A field that is assigned has no record of its own.
@@ -425,8 +456,17 @@ impl Follower<'_, '_> {
         }
         let value = at_entry(self.frames, &quest.frame, known, &quest.fields);
         let place = self.frames.recording.site_at(span.first).map(|site| self.frames.recording.place(site));
-        let caller = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
-        let Some((own, frame)) = caller.filter(|(own, _)| Some(own.site) == span.called_from) else {
+        let newest = span.parent.and_then(|parent| self.frames.last_statement(parent, span.first));
+        let caller = newest.and_then(|(own, frame)| match Some(own.site) == span.called_from {
+            true => Some((own.step, own, frame)),
+            // The head of a loop called it in a later round.
+            false => {
+                let own = self.frames.own_steps(&frame, span.first);
+                let own = own.into_iter().find(|own| Some(own.site) == span.called_from)?;
+                Some((span.first, own, frame))
+            }
+        });
+        let Some((before, own, frame)) = caller else {
             let place = place.unwrap_or_default();
             return unknown(format!("what called `{function}` in {place} is not recorded"));
         };
@@ -473,8 +513,8 @@ impl Follower<'_, '_> {
         let known_value = shown_better(value, &quest.known);
         let name = shown_place(&known.name, &quest.fields);
         self.hop(&own, HopKind::Argument, name, known_value.clone());
-        let (at, before) = (argument.range.start, own.step);
-        Next::Go(Box::new(Quest { expression: argument, at, fields, frame, own, before, known: known_value }))
+        let (expression, at, known) = (argument.clone(), argument.range.start, known_value);
+        Next::Go(Box::new(Quest { expression, at, fields, frame, own, before, limit: before, known }))
     }
 }
 

@@ -162,6 +162,17 @@ impl<'r> Frames<'r> {
         end
     }
 
+    /// The entry behind which a statement evaluated what it did before a step: its own, or the newest before a later round of the
+    /// loop whose head it is.
+    pub fn evaluated(&self, own: &OwnStep, before: StepId) -> StepId {
+        let lane = self.recording.call(own.call).and_then(|span| self.recording.lane(span.lane));
+        let newest = lane.and_then(|lane| {
+            let behind = lane.steps.partition_point(|step| *step < before);
+            lane.steps.get(behind.checked_sub(1)?)
+        });
+        newest.copied().unwrap_or(own.step).max(own.step)
+    }
+
     /// The calls of functions with this name that a statement made, the oldest first.
     pub fn callees(&self, own: &OwnStep, until: StepId, name: &str) -> Vec<CallId> {
         let Some(lane) = self.recording.call(own.call).and_then(|span| self.recording.lane(span.lane)) else {

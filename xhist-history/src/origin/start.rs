@@ -4,8 +4,9 @@ use super::changes::{place, variable, variable_behind};
 use super::follow::{Follower, Quest};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
 use super::result::ValueOrigin;
+use super::returns::called;
 use super::search::value_of;
-use super::syntax::{Expression, ExpressionKind, expression, points};
+use super::syntax::{Expression, ExpressionKind, expression, own_parts, points};
 use crate::recording::{CallId, RecordedStep, Recording, StepId};
 
 /// Steps that are searched for a call that has the name.
@@ -21,8 +22,11 @@ const CHECKING: [&str; 2] = ["assert", "debug_assert"];
 /// # Errors
 /// Why it is not known what is meant.
 pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<ValueOrigin, String> {
-    let read = expression(text.trim()).filter(|read| place(read).is_some());
-    let Some(read) = read else {
+    let read = expression(text.trim());
+    if let Some(call) = read.as_ref().filter(|read| called(read).is_some()) {
+        return origin_of_call(recording, (text.trim(), call), step);
+    }
+    let Some(read) = read.filter(|read| place(read).is_some()) else {
         return Err(format!(
             "`{text}` is not a variable: write a name, or fields of it such as `self.count`"
         ));
@@ -38,8 +42,33 @@ pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<Valu
     Ok(follow(
         frames,
         text.trim().to_owned(),
-        Quest { expression: read, at, fields: Vec::new(), frame, own, before, known: None },
+        Quest { expression: read, at, fields: Vec::new(), frame, own, before, limit: before, known: None },
     ))
+}
+
+/// The origin of what a call returned that is written in the statement of a step, or in that of a call around it.
+fn origin_of_call(
+    recording: &Recording,
+    (text, call): (&str, &Expression),
+    step: StepId,
+) -> Result<ValueOrigin, String> {
+    let frames = &mut Frames::new(recording);
+    let stack: Vec<CallId> = recording.failing_stack(step).iter().filter_map(|frame| frame.call).collect();
+    for around in stack {
+        let Some((own, frame)) = frames.last_statement(around, StepId(step.0 + 1)) else { continue };
+        let all = points(&frame.function);
+        let value = all.iter().find(|point| point.range.start == own.offset).and_then(|point| point.value);
+        let mut parts = value.into_iter().flat_map(own_parts).filter(|part| called(part) == called(call));
+        let Some(found) = parts.find(|part| frames.sources.text(frame.file, part) == text).cloned() else {
+            continue;
+        };
+        let (at, before) = (found.range.start, own.step);
+        let (frame, fields) = (frame.clone(), Vec::new());
+        let quest = Quest { expression: found, at, fields, frame, own, before, limit: before, known: None };
+        return Ok(follow(frames, text.to_owned(), quest));
+    }
+    let site = recording.site_at(step).map(|site| recording.place(site)).unwrap_or_default();
+    Err(format!("the statement at {site} has no call `{text}`"))
 }
 
 /// The origins of the two sides of the assertion that a statement is: `left` and `right`, or of the condition that it checks. Empty
@@ -60,7 +89,8 @@ pub fn assertion_sides(recording: &Recording, step: StepId) -> Vec<(&'static str
         let name = frames.sources.text(frame.file, &expression);
         let (at, before) = (expression.range.start, own.step);
         let (frame, own) = (frame.clone(), own.clone());
-        let quest = Quest { expression, at, fields: Vec::new(), frame, own, before, known: None };
+        let fields = Vec::new();
+        let quest = Quest { expression, at, fields, frame, own, before, limit: before, known: None };
         (side, follow(frames, name, quest))
     };
     sides.into_iter().map(with_origin).collect()

@@ -11,8 +11,7 @@ use super::error::UsageError;
 use super::history_args::HistoryArgs;
 use super::report_args::NameArgs;
 use super::values::ValueArgs;
-use crate::format::FORMATS;
-use crate::format::ReportKind;
+use crate::format::{self, FORMATS, ReportKind};
 use crate::options::Options;
 use crate::query::origin::{OriginLook, WITH_VALUES, json_lines, print, print_brief, text_lines};
 use crate::reports::report;
@@ -162,7 +161,7 @@ pub(super) fn of_failed_test(run: &Path, values: &ValueArgs) -> Vec<u8> {
     let shared = SharedRecording::default();
     let read = ReadOptions { rings: vec![ring], ..values.of_source(&opened, None) };
     let options = Options {
-        format: &FORMATS[0],
+        format: format::by_name("html").unwrap_or(&FORMATS[0]),
         report: Some(ReportKind::Recording),
         recording: Some(shared.clone()),
         ..Options::from(read)

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use anstyle::Style;
 
-use xhist_history::model::{CancelledTasks, LiveTask, TaskPlace, TaskSummary};
+use xhist_history::model::{CancelledTasks, LiveTask, TaskLink, TaskPlace, TaskSummary};
 
 /// Groups of tasks that are listed one by one.
 const SHOWN: usize = 20;
@@ -139,9 +139,18 @@ fn write_group(group: &[&LiveTask], heading: Style, dim: Style, out: &mut dyn Wr
         write_source(Some(head), dim, out)?;
     }
     for around in &first.around {
-        let at = around.at.as_ref().map_or_else(|| "?".to_owned(), place);
         let number = if group.len() == 1 { format!(" (task {})", around.number) } else { String::new() };
-        writeln!(out, "  {} at {at}{number}", around.link.name())?;
+        match (around.link, &around.at) {
+            // That task has gone on since: its place is not where the block is.
+            (TaskLink::Created, Some(at)) => {
+                let by = if at.function.is_empty() { "a task" } else { &at.function };
+                writeln!(out, "  created by {by}{number}, which is at {}", short(at))?;
+            }
+            (_, at) => {
+                let at = at.as_ref().map_or_else(|| "?".to_owned(), place);
+                writeln!(out, "  {} at {at}{number}", around.link.name())?;
+            }
+        }
         write_source(around.at.as_ref(), dim, out)?;
     }
     let before = &first.before[..first.before.len().saturating_sub(1)];
@@ -177,7 +186,7 @@ fn seconds(time: Duration) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xhist_history::model::{TaskAround, TaskLink};
+    use xhist_history::model::TaskAround;
 
     fn at(line: u32, source: &str) -> TaskPlace {
         let (path, function) = (Some("src/a.rs".to_owned()), "f".to_owned());
@@ -245,6 +254,16 @@ mod tests {
              2 tasks (2, 4) parked at src/a.rs:9 in f, for 1.500 s or longer\n      b.lock().await;\n  \
              awaited at src/a.rs:5 in f\n      let x = f().await;\n  it came by src/a.rs:8\n"
         );
+    }
+
+    /// The task that created another one has gone on, so its place says nothing of that.
+    #[test]
+    fn who_created_a_task_is_named_with_where_it_is_now() {
+        let mut spawned = task(2, 1);
+        spawned.around[0].link = TaskLink::Created;
+        spawned.before.clear();
+        let created = "\n  created by f (task 1), which is at src/a.rs:5\n      let x = f().await;\n";
+        assert!(text(&[spawned]).ends_with(created));
     }
 
     /// Each executor has a priority of its own, so its tasks are apart.

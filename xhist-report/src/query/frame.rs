@@ -13,6 +13,9 @@ use xhist_history::recording::{
 };
 use xhist_history::typed;
 
+/// Values of a statement that its line has at most of either end: a closure that it hands over may bind many.
+const MOST_VALUES: usize = 8;
+
 /// What a call did, in order.
 #[derive(Clone, Copy)]
 enum Doing {
@@ -335,7 +338,12 @@ fn statement(recording: &Recording, call: CallId, own: OwnStatement, weight: Wei
     let text = |value: &&ValueAt| {
         format!("{} = {}", recording.strings.get(value.name), recording.strings.get(value.text))
     };
-    let shown: Vec<String> = values.iter().map(text).collect();
+    let mut shown: Vec<String> = values.iter().map(text).collect();
+    if shown.len() > 2 * MOST_VALUES + 1 {
+        let left_out = shown.len() - 2 * MOST_VALUES;
+        let kept = MOST_VALUES..MOST_VALUES + left_out;
+        shown.splice(kept, [format!("... {left_out} more")]);
+    }
     let shown = if shown.is_empty() { String::new() } else { format!("  [{}]", shown.join(", ")) };
     let path = file.map_or("?", |file| &*file.path);
     QueryRow {
@@ -438,6 +446,30 @@ mod tests {
             left("leaf"),
             "returned, or left by the panic at entry 5, whose message names a call around it"
         );
+    }
+
+    #[test]
+    fn a_statement_has_a_line_of_values_whatever_their_number() {
+        let mut sample = RecordingSample::calls();
+        for round in 0..40 {
+            let strings = &mut sample.recording.strings;
+            let (name, text) = (strings.add("a"), strings.add(&round.to_string()));
+            sample.recording.values.push(ValueAt {
+                step: StepId(0),
+                name,
+                type_name: StringId(0),
+                text,
+                call: Some(CallId(0)),
+                function: StringId(0),
+                line: 1,
+                is_parameter: false,
+            });
+        }
+        let rows = frame(&sample.recording, Some("main"), &AskedHistory::default()).unwrap();
+        assert!(rows[1].text.contains("[a = 0, a = 1, "), "{}", rows[1].text);
+        let end = "a = 7, ... 24 more, a = 32, a = 33, a = 34, a = 35, a = 36, a = 37, a = 38, a = 39]";
+        assert!(rows[1].text.ends_with(end), "{}", rows[1].text);
+        assert_eq!(rows[1].json["values"].as_array().map(Vec::len), Some(40));
     }
 
     #[test]

@@ -8,7 +8,9 @@ use qs_core::listing::Thousands;
 
 use crate::format::Links;
 use crate::format::entries::{AnsweredPanic, AnsweredRow};
-use xhist_history::answer::{Code, Ending, Hole, ListedStatement, PlaceOfPanic, Row, RowKind, ThreadEnd};
+use xhist_history::answer::{
+    Code, Ending, Hole, ListedStatement, PlaceOfPanic, Row, RowKind, SecondPanic, ThreadEnd,
+};
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
 
@@ -141,9 +143,17 @@ pub fn write_caught(
 }
 
 /// Writes the panic that a thread unwound from when it panicked again.
-pub fn write_unwound_from(first: ListedStatement, code: &Code, out: &mut dyn Write) -> io::Result<()> {
+pub fn write_unwound_from(
+    (first, why): (ListedStatement, SecondPanic),
+    code: &Code,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let place = code.shown_place(first);
-    writeln!(out, "  {ALARM}the thread panicked first at {place}, and again in a destructor{ALARM:#}")
+    let why = match why {
+        SecondPanic::Destructor => "again in a destructor",
+        SecondPanic::MayNotUnwind => "unwound to a function that may not, such as an `extern \"C\"` one",
+    };
+    writeln!(out, "  {ALARM}the thread panicked first at {place}, and {why}{ALARM:#}")
 }
 
 /// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
