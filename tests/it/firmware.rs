@@ -59,7 +59,7 @@ pub const CASES: &[Case] = &[
     ),
     Case::needing(
         "the_walk_with_rtic_on_an_stm32f401_shows_what_the_page_says",
-        &[Need::Firmware, Need::Registry, Need::LabWired],
+        &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
         chips::rtic,
     ),
     Case::needing(
