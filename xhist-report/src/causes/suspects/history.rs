@@ -459,7 +459,14 @@ impl<'a> Reading<'a> {
         let (has_panic, panic_site) = (at.is_some(), at.as_ref().and_then(|at| at.site));
         let panic_line = at.as_ref().and_then(|at| Some(at.place.at.as_ref()?.line));
         let (ran, (mut open, mut returned), passes_on, values) = match at {
-            Some(at) => (at.ran, self.open_at(&frames(&at.place), at.site, at.open), at.passes_on, at.values),
+            Some(at) => {
+                let frames = frames(&at.place);
+                let open = match self.code.files.is_outside(&at.place, &frames) {
+                    true => (Vec::new(), at.open),
+                    false => self.open_at(&frames, at.site, at.open),
+                };
+                (at.ran, open, at.passes_on, at.values)
+            }
             None => {
                 let (ran, open) = self.here(false);
                 (ran, (open, Vec::new()), self.passes_on(), std::mem::take(&mut self.values))
@@ -694,7 +701,8 @@ fn step asyncfn
         assert_eq!(open(&[8]), (vec![4], vec![3, 0]), "f has returned, too");
         assert_eq!(open(&[5]), (vec![2], vec![]), "it is at another statement of g");
         assert_eq!(open(&[6]), (vec![3, 0, 4], vec![]), "what is around the outermost frame");
-        assert_eq!(open(&[99]), (vec![3, 0, 4], vec![]), "a frame of others");
+        assert_eq!(open(&[99]), (vec![], vec![3, 0, 4]), "all frames are of others");
+        assert_eq!(open(&[99, 7]), (vec![3, 0, 4], vec![]), "the last line of `g`");
     }
 
     #[test]
