@@ -224,7 +224,7 @@ impl<'p> RegistryPackage<'p> {
 }
 
 /// A path in cargo's directories, without those: `tokio-1.54.1/src/sync.rs`; and the package: `tokio 1.54.1`.
-fn shortened(path: &str) -> (String, Option<String>) {
+pub(super) fn shortened(path: &str) -> (String, Option<String>) {
     let own = || (path.to_owned(), None);
     if let Some(package) = RegistryPackage::of(path) {
         let name = match package.version {

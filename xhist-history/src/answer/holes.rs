@@ -1,7 +1,7 @@
 //! Frames of a panic that no row shows: code of the program that runs and is not recorded, and calls that the history does not
 //! show to be open. They are put among the last statements, where they belong.
 
-use super::code::{Code, ListedStatement};
+use super::code::{Code, ListedStatement, shortened};
 use super::view::{Hole, Row, RowKind};
 use crate::calls::BodyId;
 use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles};
@@ -30,7 +30,7 @@ pub struct PanicRows {
 }
 
 /// Where a thread panicked, seen from its last row. A line is its file and number.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum PlaceOfPanic {
     /// In the last row, as far as is known.
     #[default]
@@ -39,6 +39,8 @@ pub enum PlaceOfPanic {
     Above((u16, u32)),
     /// The message names this line. A function with `track_caller` may have panicked below it.
     Named((u16, u32)),
+    /// In this file and line of code that is not recorded, when the calls in all rows had returned.
+    Outside(String, u32),
 }
 
 /// Puts the frames of a panic that no row shows among the rows before it. `frames`: the lines of all frames, innermost first;
@@ -52,6 +54,7 @@ pub fn add(
     let files = ProgramFiles::of(names);
     let has_frames = !frames.is_empty();
     let places = if has_frames { frames } else { panic.at.as_slice() };
+    let is_outside = files.is_outside(panic, frames);
     let shown = places.iter().filter_map(|place| frame(&files, place, (code, names), text_of));
     // Where the calls begin that the frames so far have.
     let mut end = rows.len();
@@ -85,12 +88,16 @@ pub fn add(
     }
     let mut seen = |place: &CodePlace| frame(&files, place, (code, names), text_of);
     let is_of_others = panic.at.as_ref().is_some_and(|at| files.file(&at.path).is_none());
-    let place = match panic.at.as_ref().map(&mut seen) {
-        Some(Some(SeenFrame::Recorded(_, file, line))) => {
+    let place = match (panic.at.as_ref().map(&mut seen), &panic.at) {
+        (Some(Some(SeenFrame::Recorded(_, file, line))), _) => {
             place_of_panic(rows, (file, line), has_frames, code)
         }
+        (_, Some(CodePlace { path, line })) if is_outside => {
+            let known = files.file(path).and_then(|file| names.shown_path(file));
+            PlaceOfPanic::Outside(shortened(known.unwrap_or(path)).0, *line)
+        }
         // Code of others panicked: what called it is the innermost frame of the program.
-        Some(None) if is_of_others => match frames.iter().find_map(seen) {
+        (Some(None), _) if is_of_others => match frames.iter().find_map(seen) {
             Some(SeenFrame::Recorded(_, file, line)) => {
                 match place_of_panic(rows, (file, line), has_frames, code) {
                     PlaceOfPanic::Named(_) => PlaceOfPanic::LastRow,
@@ -209,6 +216,7 @@ mod tests {
     use super::super::tests::ran;
     use super::super::{Wanted, view};
     use super::*;
+    use qs_core::record::MOST_FRAMES;
 
     const MAP: &str = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
 {"file":1,"path":"src/a.rs","base":0,"first":1,"room":9,"skipped":"20-29 const fn, 30-39 macro body, 4-5 macro arguments"}
@@ -304,6 +312,40 @@ mod tests {
         assert_eq!(above(Some(12), &[3]), PlaceOfPanic::LastRow, "the frame of `g` is unknown");
         assert_eq!(above(Some(40), &[3]), PlaceOfPanic::LastRow, "the line has no statement");
         assert_eq!(above(None, &[3]), PlaceOfPanic::LastRow);
+        assert_eq!(
+            above(Some(50), &[51]),
+            PlaceOfPanic::Outside("src/a.rs".to_owned(), 50),
+            "of no function"
+        );
+        assert_eq!(above(Some(50), &[31]), PlaceOfPanic::LastRow, "the body of a macro");
+        assert_eq!(above(Some(50), &[51, 8]), PlaceOfPanic::LastRow, "the last line of `f`");
+        assert_eq!(above(Some(50), &[]), PlaceOfPanic::LastRow, "no frame is known");
+    }
+
+    #[test]
+    fn a_framework_that_fails_itself_is_named() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let place = |path: &str| CodePlace { path: path.to_owned(), line: 7 };
+        let found = |frames: &[&str], addresses| {
+            let mut activations = Activations::new(&code);
+            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+            let wanted = Wanted { lines: 20, suspects: &[], test: None };
+            let mut rows = view::rows(&activations, &code, wanted);
+            let at = Some(place("/r/registry/src/i/check-0.9.2/src/tester.rs"));
+            let panic = PanicPlace { at, frames: vec![5; addresses], ..PanicPlace::default() };
+            let frames: Vec<CodePlace> = frames.iter().copied().map(place).collect();
+            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+        };
+        let outside = PlaceOfPanic::Outside("check-0.9.2/src/tester.rs".to_owned(), 7);
+        let (tester, std) =
+            ("/r/registry/src/i/check-0.9.2/src/tester.rs", "/rustc/0/library/std/src/panic.rs");
+        assert_eq!(found(&[std, tester], 9), outside);
+        assert_eq!(found(&[std], 9), PlaceOfPanic::LastRow, "the program has no lines");
+        assert_eq!(found(&[tester, "src/a.rs"], 9), PlaceOfPanic::LastRow, "`f` is open");
+        let other = "/r/registry/src/i/dep-1.0.0/src/x.rs";
+        assert_eq!(found(&[tester, other], 9), PlaceOfPanic::LastRow, "a package that is recorded");
+        assert_eq!(found(&[tester], MOST_FRAMES), PlaceOfPanic::LastRow, "the outer frames are cut");
     }
 
     /// As a sort whose closure does not order.

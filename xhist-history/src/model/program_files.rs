@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 use std::path::{Component, Path, PathBuf};
 
-use qs_core::record::Statement;
+use qs_core::record::{MOST_FRAMES, Statement};
 
 use super::{CodePlace, Names, PanicPlace, Span};
 
@@ -66,6 +66,23 @@ impl<'n> ProgramFiles<'n> {
         self.statement_in(self.file(&place.path)?, place.line)
     }
 
+    /// Whether a panic came when all recorded calls had returned: its frames are known, and all of them are in other code, as
+    /// that of a test framework which calls a function and then fails by itself. `frames`: the lines of all frames.
+    pub fn is_outside(&self, panic: &PanicPlace, frames: &[CodePlace]) -> bool {
+        let is_own = |CodePlace { path, line }: &CodePlace| match self.file(path) {
+            Some(file) => {
+                let mut bodies = self.names.code(file).into_iter().flat_map(|code| &code.bodies);
+                bodies.any(|body| body.span.has_line(*line))
+                    || self.statement_in(file, *line).is_some()
+                    || self.names.skipped(file).any(|lines| (lines.first..=lines.last).contains(line))
+            }
+            None => self.unknown_own(path).is_some(),
+        };
+        // The standard library always has lines, also where the program has none.
+        let has_lines = frames.iter().any(|frame| !is_of_std(&frame.path));
+        has_lines && panic.frames.len() < MOST_FRAMES && !frames.iter().any(is_own)
+    }
+
     /// The file with this path.
     pub(crate) fn file(&self, path: &str) -> Option<u16> {
         self.by_path.get(&plain(self.root, path)).copied()
@@ -97,6 +114,11 @@ fn plain(root: &Path, path: impl AsRef<Path>) -> PathBuf {
         }
     }
     plain
+}
+
+/// Whether a path is of the standard library's sources.
+fn is_of_std(path: &str) -> bool {
+    path.starts_with("/rustc/") || path.contains("/rustlib/src/rust/")
 }
 
 /// The directory of the sources of a file's package.

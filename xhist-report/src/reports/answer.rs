@@ -291,10 +291,10 @@ impl<'o> AnswerReport<'o> {
         let (lines, place) = self.write_rows(ready, before, draft, context)?;
         listed.extend(lines);
         if let Some(answered) = &self.options.answered {
-            answered.panicked(answered_panic(place, code));
+            answered.panicked(answered_panic(&place, code));
         }
         let texts = (before.formatted, tail.after(ending));
-        write_end((ending, place), code, texts, context.out)?;
+        write_end((ending, &place), code, texts, context.out)?;
         if let Some(behind) = behind {
             write_after(after, context.out)?;
             listed.extend(self.write_rows(ready, behind, draft, context)?.0);

@@ -114,13 +114,15 @@ pub fn answered_rows(
 }
 
 /// Where a thread panicked, as data.
-pub fn answered_panic(place: PlaceOfPanic, code: &Code) -> Option<AnsweredPanic> {
-    let ((file, line), below) = match place {
+pub fn answered_panic(place: &PlaceOfPanic, code: &Code) -> Option<AnsweredPanic> {
+    let path = |file: &u16| code.path_of(*file).to_owned();
+    let (file, line, below) = match place {
         PlaceOfPanic::LastRow => return None,
-        PlaceOfPanic::Above(at) => (at, "returned"),
-        PlaceOfPanic::Named(at) => (at, "unknown"),
+        PlaceOfPanic::Above((file, line)) => (path(file), line, "returned"),
+        PlaceOfPanic::Named((file, line)) => (path(file), line, "unknown"),
+        PlaceOfPanic::Outside(file, line) => (file.clone(), line, "returned"),
     };
-    Some(AnsweredPanic { file: code.path_of(file).to_owned(), line, below })
+    Some(AnsweredPanic { file, line: *line, below })
 }
 
 /// The sentences above the lines.
@@ -158,7 +160,7 @@ pub fn write_unwound_from(
 
 /// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
 pub fn write_end(
-    (ending, place): (&Ending, PlaceOfPanic),
+    (ending, place): (&Ending, &PlaceOfPanic),
     code: &Code,
     (formatted, after): (u64, u64),
     out: &mut dyn Write,
@@ -173,10 +175,13 @@ pub fn write_end(
             let place = match place {
                 PlaceOfPanic::LastRow => " here".to_owned(),
                 PlaceOfPanic::Above((file, line)) => {
-                    format!(" at {}:{line}: the calls below that line had returned", code.path_of(file))
+                    format!(" at {}:{line}: the calls below that line had returned", code.path_of(*file))
                 }
                 PlaceOfPanic::Named((file, line)) => {
-                    format!("; its message names {}:{line}", code.path_of(file))
+                    format!("; its message names {}:{line}", code.path_of(*file))
+                }
+                PlaceOfPanic::Outside(file, line) => {
+                    format!(" at {file}:{line}: the calls above had returned")
                 }
             };
             writeln!(out, "  {ALARM}-- the thread panicked{place} --{ALARM:#}")?;
