@@ -42,7 +42,9 @@ impl Rule {
     /// # Errors
     /// It is not a pair of patterns.
     pub fn expect(text: &str) -> Result<Rule, RuleError> {
-        let (first, then) = text.split_once("..").ok_or_else(|| RuleError::Pair(text.to_owned()))?;
+        // A dot in front of the two would belong to either side.
+        let pair = text.split_once("..").filter(|(first, _)| !first.trim_end().ends_with('.'));
+        let (first, then) = pair.ok_or_else(|| RuleError::Pair(text.to_owned()))?;
         let pattern = |text| Pattern::parse(text).map_err(RuleError::Pattern);
         Ok(Rule::Expect(pattern(first)?, pattern(then)?))
     }
@@ -126,6 +128,7 @@ mod tests {
         assert_eq!(rules.iter().map(Rule::to_string).collect::<Vec<_>>(), ["expect a..b", "exclusive c"]);
         for (text, line, why) in [
             ("expect a", 1, "`a` is not of the form A..B"),
+            ("expect . ..0", 1, "`. ..0` is not of the form A..B"),
             ("\nexpect ..b", 2, "`` is not a pattern: it is empty"),
             ("exclusive a\nallow b", 2, "`allow b`: a rule starts with `expect` or `exclusive`"),
             ("expect", 1, "`expect`: a rule starts with"),

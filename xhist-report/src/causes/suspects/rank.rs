@@ -56,6 +56,8 @@ pub struct SiteEvidence {
     pub value: f64,
     /// The value of the best branch that it decides, on a scale from 0 to 1.
     pub branch: f64,
+    /// It decides a branch that failed tests took and passed tests left.
+    pub leads_there: bool,
     /// 1 = the last own site before the failure, falling with the distance.
     pub near: f64,
     /// The formula's value among the checks of the failed tests: the last one failed, those before it passed.
@@ -265,11 +267,11 @@ fn add_branches(
             continue;
         }
         decided.push((condition, branch));
-        let value = |counts| ochiai(counts, totals);
-        let left = value(left);
-        if left > value(of_condition.counts) {
-            let branch = &mut evidence[condition as usize].branch;
-            *branch = branch.max(left);
+        let [taken, left] = [taken, left].map(|counts| ochiai(counts, totals));
+        let evidence = &mut evidence[condition as usize];
+        evidence.leads_there |= taken >= OTHER_WAY * evidence.value;
+        if left > evidence.value {
+            evidence.branch = evidence.branch.max(left);
         }
     }
     decided
@@ -418,13 +420,14 @@ fn columns(program: &ProgramSites, tests: &[&Test]) -> Vec<[u64; 2]> {
 }
 
 /// The sites that may be suspects. What every test ran, and initializers, are no suspects if something else of the program's own
-/// code is left: the tests say nothing about them. Except where failed tests go another way, on which no other suspect is.
+/// code is left: the tests say nothing about them. Except conditions from which failed tests go another way.
 fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let (totals, evidence) = (ranking.totals, &ranking.evidence);
     let is_common = |site: &u32| {
-        let SiteEvidence { counts, branch, value, .. } = evidence[*site as usize];
+        let SiteEvidence { counts, branch, leads_there, value, .. } = evidence[*site as usize];
         let is_of_all = (counts.failed, counts.passed) == (totals.failed, totals.passed);
-        is_of_all && branch < OTHER_WAY * value && !evidence[*site as usize].is_panic(totals)
+        let goes_another_way = leads_there || branch >= OTHER_WAY * value;
+        is_of_all && !goes_another_way && !evidence[*site as usize].is_panic(totals)
     };
     let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
     let says_nothing = |site: &u32| is_common(site) || program.sites[*site as usize].is_initializer;
@@ -657,9 +660,9 @@ mod tests {
         // Site 1 decides whether site 2 runs: it does in the passed tests.
         let tests = [test(0b1_0011, true), test(0b1_0111, false), test(0b111, false)];
         assert_eq!(suspects(&tests), [1, 4]);
-        // If it does in the failed one, the tests say it of site 2.
+        // If it does in the failed one, it is behind site 2.
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0011, false)];
-        assert_eq!(suspects(&tests), [2]);
+        assert_eq!(suspects(&tests), [2, 1]);
     }
 
     proptest! {

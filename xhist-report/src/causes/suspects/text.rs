@@ -188,7 +188,7 @@ impl SuspectFindings<'_> {
     /// Why it is a suspect, besides its score.
     fn reason(&self, suspect: &Suspect) -> Option<String> {
         let evidence = &suspect.evidence;
-        let is_branch = evidence.branch > evidence.value;
+        let is_branch = evidence.leads_there || evidence.branch > evidence.value;
         let reasons = [
             (evidence.panics_in > 0, "its own operation panicked"),
             (evidence.open_in > evidence.panics_in, "its call is open at the failure"),
