@@ -56,7 +56,7 @@ pub struct SiteEvidence {
     pub value: f64,
     /// The value of the best branch that it decides, on a scale from 0 to 1.
     pub branch: f64,
-    /// It decides a branch that failed tests took and passed tests left.
+    /// It decides a branch that only failed tests took.
     pub leads_there: bool,
     /// 1 = the last own site before the failure, falling with the distance.
     pub near: f64,
@@ -267,9 +267,10 @@ fn add_branches(
             continue;
         }
         decided.push((condition, branch));
+        let is_of_failed = taken.passed == 0;
         let [taken, left] = [taken, left].map(|counts| ochiai(counts, totals));
         let evidence = &mut evidence[condition as usize];
-        evidence.leads_there |= taken >= OTHER_WAY * evidence.value;
+        evidence.leads_there |= is_of_failed && taken >= OTHER_WAY * evidence.value;
         if left > evidence.value {
             evidence.branch = evidence.branch.max(left);
         }
@@ -663,6 +664,9 @@ mod tests {
         // If it does in the failed one, it is behind site 2.
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0011, false)];
         assert_eq!(suspects(&tests), [2, 1]);
+        // A passed test took the same way.
+        let tests = [test(0b0111, true), test(0b0111, false), test(0b0011, false)];
+        assert_eq!(suspects(&tests), [2]);
     }
 
     proptest! {
