@@ -255,7 +255,7 @@ fn main() -> ExitCode {
     setrlimit(Resource::Core, cores).expect("a lower limit");
     let mut args = Arguments::from_args();
     // Many cases wait: for a program, for a clock, for a linker's only thread.
-    args.test_threads.get_or_insert(2 + std::thread::available_parallelism().map_or(1, usize::from));
+    args.test_threads.get_or_insert(1 + std::thread::available_parallelism().map_or(1, usize::from));
     let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
     let mut cases: Vec<(String, &Case)> =
