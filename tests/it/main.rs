@@ -90,7 +90,7 @@ use std::process::ExitCode;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
-use libtest_mimic::{Arguments, Completion, Conclusion, Failed, Trial};
+use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use rustix::process::{Resource, Rlimit, getrlimit, setrlimit};
 use xhist_tests::{Case, append_times, clean_up, is_long, processor_seconds, set_deadline};
 
@@ -158,7 +158,7 @@ const LONGEST: &[&str] = &[
 /// The reason of an expensive case that is not run.
 const TAKES_LONG: &str = "it takes long: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
 
-/// As many failed cases run once more. More of them are no accident.
+/// At most this number of failed cases run once more. More of them are no accident.
 const UNSTEADY: usize = 3;
 
 /// The cases that failed.
@@ -271,7 +271,7 @@ fn main() -> ExitCode {
         cases.iter().map(trial).collect()
     };
     let mut conclusion = libtest_mimic::run(&args, trials(&cases));
-    if let Some(failed) = to_repeat(&conclusion) {
+    if let Some(failed) = to_repeat() {
         println!("{} failed beside others and run once more, alone: {}", failed.len(), failed.join(", "));
         cases.retain(|(name, _)| failed.contains(name));
         args.test_threads = Some(1);
@@ -302,10 +302,10 @@ fn spread_out<T>(cases: Vec<(String, T)>) -> Vec<(String, T)> {
 
 /// The cases that failed, if `XHIST_TESTS_REPEAT` asks for a second run and they are at most [`UNSTEADY`]. From here on
 /// [`FAILED`] has those of the second run.
-fn to_repeat(conclusion: &Conclusion) -> Option<Vec<String>> {
+fn to_repeat() -> Option<Vec<String>> {
     let failed = std::mem::take(&mut *FAILED.lock().expect("no case panics here"));
     let asked = std::env::var_os("XHIST_TESTS_REPEAT").is_some() && !is_long();
-    (asked && conclusion.has_failed() && failed.len() <= UNSTEADY).then_some(failed)
+    (asked && (1..=UNSTEADY).contains(&failed.len())).then_some(failed)
 }
 
 /// Prints which cases were ignored, one line for each reason.
