@@ -1,7 +1,7 @@
 //! Locks taken in two orders: one thread takes the second while it holds the first, and somewhere else it is the other way round.
-//! With a third lock held around both, they cannot wait for each other.
+//! More locks may be a circle. With a further lock held around two of the ways, they cannot wait for each other.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet, VecDeque};
 
 use super::lock_text::{HeldFor, TakenLock};
 use super::program::OrderProgram;
@@ -52,8 +52,15 @@ pub struct LockWait {
 #[derive(Clone, Debug)]
 struct Way {
     piece: Piece,
-    /// The other locks that were held.
-    around: Vec<String>,
+    /// All locks that were held.
+    held: Vec<String>,
+}
+
+impl Way {
+    /// Whether two threads can be there at once: no lock is held by both.
+    fn goes_with(&self, other: &Way) -> bool {
+        !self.held.iter().any(|lock| other.held.contains(lock))
+    }
 }
 
 impl HeldLocks {
@@ -88,11 +95,10 @@ impl HeldLocks {
         let Some(used) = program.lock_use(seen.id) else { return };
         for TakenLock { lock, held } in &used.taken {
             for outer in self.0.iter().filter(|outer| outer.lock != *lock) {
-                let around = self.0.iter().map(|other| other.lock.clone());
-                let around = around.filter(|other| other != lock && *other != outer.lock).collect();
+                let all = self.0.iter().map(|held| held.lock.clone()).filter(|held| held != lock);
                 let lines = if outer.seen == seen { vec![seen] } else { vec![outer.seen, seen] };
                 let piece = Piece { thread: thread.to_owned(), lines };
-                order.add((&outer.lock, lock), Way { piece, around }, found);
+                order.add((&outer.lock, lock), Way { piece, held: all.collect() }, found);
             }
             if self.0.len() >= MAX_HELD {
                 continue;
@@ -137,36 +143,74 @@ pub fn circle(waits: &[LockWait]) -> Vec<&LockWait> {
 }
 
 impl LockOrder {
-    /// A lock was taken while another was held. Reports the pair if it was also taken the other way round.
+    /// A lock was taken while another was held. Reports the locks if others lead from the one that was taken back to the other.
     fn add(&mut self, (held, taken): (&str, &str), way: Way, found: &mut OrderFindings) {
         let key = (held.to_owned(), taken.to_owned());
-        let other = self.pairs.get(&(key.1.clone(), key.0.clone()));
-        // Locks that are held both times keep the two from waiting for each other.
-        let has_gate = |other: &&Way| way.around.iter().any(|gate| other.around.contains(gate));
-        if let Some(other) = other.and_then(|ways| ways.iter().find(|other| !has_gate(other))) {
-            let (one, two) = if held < taken { (held, taken) } else { (taken, held) };
-            let ids = |way: &Way| way.piece.lines.last().map_or(0, |seen| seen.id.0);
-            let key = (ids(other).min(ids(&way)), ids(other).max(ids(&way)));
-            found.add(Check {
-                kind: "locks",
-                rule: format!("locks {one} and {two}"),
-                text: "are taken in both orders".to_owned(),
-                certain: true,
-                key,
-                pieces: vec![other.piece.clone(), way.piece.clone()],
-            });
+        let known = self.pairs.get(&key).map_or(&[][..], Vec::as_slice);
+        let is_new = known.iter().all(|known| known.held != way.held);
+        // A longer circle is found once, with its newest way.
+        let most = if is_new { usize::MAX } else { 1 };
+        if let Some(others) = self.circle((taken, held), &way, most) {
+            found.add(circle_found((held, taken), &others, &way));
         }
         if self.pairs.len() >= MAX_PAIRS && !self.pairs.contains_key(&key) {
             return;
         }
         let ways = self.pairs.entry(key).or_default();
-        if ways.len() < MAX_WAYS && ways.iter().all(|known| known.around != way.around) {
+        if is_new && ways.len() < MAX_WAYS {
             ways.push(way);
         }
+    }
+
+    /// The fewest ways that lead from one lock to another, at most this number; each with the lock that was held. Threads can be
+    /// in all of them and in `with` at once.
+    fn circle(&self, (from, to): (&str, &str), with: &Way, most: usize) -> Option<Vec<(&str, &Way)>> {
+        let mut next = VecDeque::from([(from, Vec::new())]);
+        let mut seen = HashSet::from([from]);
+        while let Some((lock, before)) = next.pop_front() {
+            let pairs = self.pairs.range((lock.to_owned(), String::new())..);
+            for ((held, taken), ways) in pairs.take_while(|((held, _), _)| held == lock) {
+                let others = || before.iter().map(|(_, way)| *way).chain([with]);
+                let Some(way) = ways.iter().find(|way| others().all(|other| way.goes_with(other))) else {
+                    continue;
+                };
+                let path = || before.iter().copied().chain([(&**held, way)]).collect::<Vec<_>>();
+                if taken == to {
+                    return Some(path());
+                }
+                if before.len() + 1 < most && seen.insert(taken) {
+                    next.push_back((taken, path()));
+                }
+            }
+        }
+        None
     }
 
     /// How many locks were taken while another was held.
     pub fn pairs(&self) -> usize {
         self.pairs.len()
+    }
+}
+
+/// What is wrong with a lock that is held and one that is taken, and the ways that lead back.
+fn circle_found((held, taken): (&str, &str), others: &[(&str, &Way)], way: &Way) -> Check {
+    let mut locks: Vec<&str> =
+        [held, taken].into_iter().chain(others.iter().skip(1).map(|(lock, _)| *lock)).collect();
+    let first = (0..locks.len()).min_by_key(|at| locks[*at]).unwrap_or(0);
+    locks.rotate_left(first);
+    let last = locks.pop().unwrap_or_default();
+    let ways = || others.iter().map(|(_, way)| *way).chain([way]);
+    let ids = || ways().map(|way| way.piece.lines.last().map_or(0, |seen| seen.id.0));
+    let text = match others {
+        [_] => "are taken in both orders",
+        _ => "are taken in a circle: each while the one before it is held, and the first while the last is",
+    };
+    Check {
+        kind: "locks",
+        rule: format!("locks {} and {last}", locks.join(", ")),
+        text: text.to_owned(),
+        certain: true,
+        key: (ids().min().unwrap_or(0), ids().max().unwrap_or(0)),
+        pieces: ways().map(|way| way.piece.clone()).collect(),
     }
 }

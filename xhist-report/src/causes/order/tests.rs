@@ -322,6 +322,22 @@ fn locks_under_a_third_one_cannot_wait_for_each_other() {
 }
 
 #[test]
+fn locks_in_a_circle_are_found() {
+    let pay: &[Step] = &[Lines(&[2, 3])];
+    let tick: &[Step] = &[Lines(&[37, 38])];
+    let behind: &[Step] = &[Lines(&[27, 28, 2])];
+    let circle = |pieces: &str| format!("locks .accounts, .log and .gate: {pieces}");
+    assert_eq!(found(LOCKS, &[], &[pay, tick, behind]), [circle("2,3 | 37,38 | 27,2")]);
+    assert_eq!(found(LOCKS, &[], &[behind, pay, tick]), [circle("27,2 | 2,3 | 37,38")]);
+    // Again, and by one thread alone.
+    assert_eq!(found(LOCKS, &[], &[pay, tick, behind, behind]), [circle("2,3 | 37,38 | 27,2")]);
+    assert!(found(LOCKS, &[], &[pay, tick]).is_empty());
+    // `.gate` is held around the second way already, so those two cannot meet.
+    let gated: &[Step] = &[Lines(&[27, 28, 2, 3])];
+    assert_eq!(found(LOCKS, &[], &[gated, tick]), ["locks .gate and .log: 27,3 | 37,38"]);
+}
+
+#[test]
 fn what_a_handler_interrupts_holds_its_locks() {
     let pay = In(Handler { signals: 1, interrupt: 0 }, &[2]);
     let interrupted: &[Step] = &[Lines(&[32, 7, 8]), pay];
