@@ -22,7 +22,7 @@ pub use event::{LineRange, Opening, Repetition};
 pub use interrupts::InterruptNames;
 pub use item::{Damaged, Gap, Item, Overtaken, Record, What};
 pub use names::{BadLine, MapStatement, Names};
-pub use panic::{CodePlace, FrameAtPanic, PanicPlace, returned_at_panic};
+pub use panic::{CodePlace, FrameAtPanic, LocatedPanic, PanicPlace};
 pub use place::Place;
 pub use program_files::{FrameStatement, ProgramFiles, comes_from, panic_text};
 pub use qs_host::FieldValue;

@@ -42,29 +42,95 @@ impl PanicPlace {
     }
 }
 
-/// A frame at a panic, as far as it shows whether it was still open.
+/// A call whose statement was the newest of its function at a panic, as far as it shows whether the call was still open.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrameAtPanic {
-    /// Its call may end behind its newest statement, which checks nothing.
-    pub may_have_ended: bool,
+    /// Its call may end behind its newest statement.
+    pub may_end: bool,
     /// Its newest statement calls what panics if a condition does not hold.
     pub checks: bool,
     /// Its newest statement has the line that the message names.
     pub is_named: bool,
+    /// Its newest statement has the line of the innermost frame of the program.
+    pub is_innermost: bool,
 }
 
-impl FrameAtPanic {
-    /// Of its newest statement: the call may end behind it, it checks a condition, and it has the line that the message names.
-    pub fn new(may_end: bool, checks: bool, is_named: bool) -> FrameAtPanic {
-        FrameAtPanic { may_have_ended: may_end && !checks, checks, is_named }
+/// The place that the message of a panic names, and where its frames begin in the program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct LocatedPanic {
+    /// Where the message says that it happened; `None` if not recorded.
+    pub named: Option<CodePlace>,
+    /// The innermost frame at a statement of the program; `None` if not known.
+    pub innermost: Option<CodePlace>,
+    /// How many frames are at that line.
+    pub frames: usize,
+}
+
+impl LocatedPanic {
+    /// A call at the panic. `has`: whether its newest statement has a line.
+    pub fn frame(&self, (may_end, checks): (bool, bool), has: &dyn Fn(&CodePlace) -> bool) -> FrameAtPanic {
+        let has = |place: &Option<CodePlace>| place.as_ref().is_some_and(has);
+        FrameAtPanic { may_end, checks, is_named: has(&self.named), is_innermost: has(&self.innermost) }
+    }
+
+    /// How many of the innermost calls have returned, as far as is known. The frames show it. Without them it is a guess, because
+    /// returns are not recorded: behind the last statement of a function, a check in a caller fails rather than that statement.
+    /// `calls`: the innermost one first.
+    pub fn returned(&self, calls: &[FrameAtPanic]) -> usize {
+        self.returned_by_frames(calls).unwrap_or_else(|| {
+            let ended = calls.iter().take_while(|call| call.may_end && !call.checks).count();
+            let named = calls.iter().position(|call| call.is_named).filter(|named| *named <= ended);
+            let checks = calls.get(ended).is_some_and(|call| call.checks);
+            named.or_else(|| checks.then_some(ended)).unwrap_or(0)
+        })
+    }
+
+    /// The same by the frames; `None` if they do not fit what the calls ran.
+    fn returned_by_frames(&self, calls: &[FrameAtPanic]) -> Option<usize> {
+        let mut open = calls.iter().enumerate().filter(|(_, call)| call.is_innermost).map(|(index, _)| index);
+        let mut first = open.next()?;
+        // A closure may be at the line of its caller, which has one frame more. What panicked itself is named.
+        if !calls[first].is_named {
+            let returned = (open.clone().count() + 1).saturating_sub(self.frames.max(1));
+            first = returned.checked_sub(1).and_then(|more| open.nth(more)).unwrap_or(first);
+        }
+        calls[..first].iter().all(|call| call.may_end).then_some(first)
     }
 }
 
-/// How many of the innermost frames have returned, as far as can be guessed. Returns are not recorded: behind the last statement
-/// of a function, a check in a caller fails rather than that statement. `frames`: the innermost one first.
-pub fn returned_at_panic(frames: &[FrameAtPanic]) -> usize {
-    let ended = frames.iter().take_while(|frame| frame.may_have_ended).count();
-    let named = frames.iter().position(|frame| frame.is_named).filter(|named| *named <= ended);
-    let checks = frames.get(ended).is_some_and(|frame| frame.checks);
-    named.or_else(|| checks.then_some(ended)).unwrap_or(0)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Calls at a panic, innermost first: `e` may have ended, `c` checks, `n` has the line of the message, `i` that of the innermost
+    /// of some frames.
+    fn returned(calls: &str, frames: usize) -> usize {
+        let call = |word: &str| {
+            let has = |letter| word.contains(letter);
+            FrameAtPanic { may_end: has('e'), checks: has('c'), is_named: has('n'), is_innermost: has('i') }
+        };
+        let calls: Vec<FrameAtPanic> = calls.split(' ').map(call).collect();
+        LocatedPanic { frames, ..LocatedPanic::default() }.returned(&calls)
+    }
+
+    #[test]
+    fn the_message_or_a_check_shows_that_calls_had_returned() {
+        assert_eq!(
+            ["e n", "e c", "- n", "e -", "ec n", "ne -"].map(|calls| returned(calls, 0)),
+            [1, 1, 0, 0, 0, 0]
+        );
+    }
+
+    #[test]
+    fn the_frames_show_it_for_certain() {
+        // As a closure that a sort called, which then panics by itself.
+        assert_eq!(["e i -", "e e i", "ec i -", "i e -"].map(|calls| returned(calls, 1)), [1, 2, 1, 0]);
+        // A function that names its caller.
+        assert_eq!(returned("ei n", 1), 0);
+        assert_eq!(returned("- i -", 1), 0, "it cannot have ended");
+        // A closure in the line of its caller: open, and returned.
+        assert_eq!(["ei i", "e ei i"].map(|calls| returned(calls, 2)), [0, 1]);
+        assert_eq!(["ei i", "e ei i"].map(|calls| returned(calls, 1)), [1, 2]);
+        assert_eq!(returned("ein in", 1), 0, "a call at the end may take the place of its caller's frame");
+    }
 }

@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use qs_core::record::{MOST_FRAMES, Statement};
 
-use super::{CodePlace, Names, PanicPlace, Span};
+use super::{CodePlace, LocatedPanic, Names, PanicPlace, Span};
 
 /// A recorded or a known statement around a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,14 +25,19 @@ pub fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -
     names.path(file).is_some_and(|path| place.is_in(path, &lines))
 }
 
-/// `panicked here`; or the line that the message names, if the newest statement of the thread is not there.
-pub fn panic_text(panic: &PanicPlace, newest: Option<(u16, Span)>, names: &Names) -> String {
-    let at = panic.at.as_ref().zip(newest).filter(|(at, newest)| !comes_from(at, *newest, names));
-    let named = at.and_then(|(at, _)| {
-        let path = names.shown_path(ProgramFiles::of(names).file(&at.path)?)?;
-        Some(format!("panicked; its message names {path}:{}", at.line))
-    });
-    named.unwrap_or_else(|| "panicked here".to_owned())
+/// `panicked here`; or the line that the message or the innermost frame names, if the newest statement of the thread is not there.
+pub fn panic_text(panic: &LocatedPanic, newest: Option<(u16, Span)>, names: &Names) -> String {
+    let files = ProgramFiles::of(names);
+    let other = |place: &Option<CodePlace>| {
+        let place =
+            place.as_ref().filter(|place| newest.is_some_and(|newest| !comes_from(place, newest, names)))?;
+        Some(format!("{}:{}", names.shown_path(files.file(&place.path)?)?, place.line))
+    };
+    match (other(&panic.named), other(&panic.innermost)) {
+        (Some(named), _) => format!("panicked; its message names {named}"),
+        (None, Some(innermost)) => format!("panicked at {innermost}"),
+        (None, None) => "panicked here".to_owned(),
+    }
 }
 
 /// The files of a program, by the paths that a compiler may name them by.
@@ -59,6 +64,13 @@ impl<'n> ProgramFiles<'n> {
         trees.sort_unstable();
         trees.dedup();
         ProgramFiles { names, root, by_path, trees }
+    }
+
+    /// A panic with the lines of its frames, innermost first.
+    pub fn locate(&self, panic: &PanicPlace, frames: &[CodePlace]) -> LocatedPanic {
+        let innermost = frames.iter().find(|frame| self.statement(frame).is_some()).cloned();
+        let is_there = |frame: &&CodePlace| Some(*frame) == innermost.as_ref();
+        LocatedPanic { named: panic.at.clone(), frames: frames.iter().filter(is_there).count(), innermost }
     }
 
     /// The innermost statement around a line of a frame.

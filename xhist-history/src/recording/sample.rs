@@ -6,6 +6,7 @@ use super::lane::RecordedLane;
 use super::site::{RecordedFile, RecordedFunction, RecordedSite};
 use super::span::{CallSpan, SpanExit};
 use super::table::{RecordedStep, Recording};
+use crate::model::{CodePlace, LocatedPanic};
 
 /// A recording that is made by hand.
 #[derive(Debug)]
@@ -71,6 +72,12 @@ impl RecordingSample {
             self.recording.lanes[0].panic = Some(step);
         }
         step
+    }
+
+    /// A panic whose message names a line.
+    pub fn panic_named(line: u32) -> LocatedPanic {
+        let named = Some(CodePlace { path: "/made/src/main.rs".to_owned(), line });
+        LocatedPanic { named, ..LocatedPanic::default() }
     }
 
     /// Adds a call.

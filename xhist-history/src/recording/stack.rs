@@ -8,7 +8,7 @@ use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
 use super::table::Recording;
 use super::value::ValueAt;
-use crate::model::{CodePlace, FieldValue, FrameAtPanic, returned_at_panic};
+use crate::model::{CodePlace, FieldValue, FrameAtPanic, LocatedPanic};
 
 /// A call that is on the stack at a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,19 +86,19 @@ impl Recording {
         frames.iter().find(is_there).or(frames.first()).copied()
     }
 
-    /// The stack at a failure, the failing call first. Calls that [`returned_at_panic`] finds are left out.
+    /// The stack at a failure, the failing call first. Calls that [`LocatedPanic::returned`] finds are left out.
     pub fn failing_stack(&self, step: StepId) -> Vec<StackFrame> {
         let mut frames = self.stack_at(step);
-        let place = self.panic_place(step);
+        let unknown = LocatedPanic::default();
+        let panic = self.panic(step).unwrap_or(&unknown);
         let at_panic = |frame: &StackFrame| {
             let site = frame.site.and_then(|site| self.site(site));
             site.map_or_else(FrameAtPanic::default, |site| {
-                let is_named = place.is_some_and(|place| self.has_place(site, place));
-                FrameAtPanic::new(site.may_end, site.checks, is_named)
+                panic.frame((site.may_end, site.checks), &|place| self.has_place(site, place))
             })
         };
         let at_panic: Vec<FrameAtPanic> = frames.iter().map(at_panic).collect();
-        frames.drain(..returned_at_panic(&at_panic));
+        frames.drain(..panic.returned(&at_panic));
         frames
     }
 
@@ -107,13 +107,13 @@ impl Recording {
     pub fn panic_in(&self, call: CallId) -> Option<(StepId, bool)> {
         let span = self.call(call)?;
         let lane = self.lane(span.lane)?;
-        let from = self.panic_places.partition_point(|(step, _)| *step < span.first);
-        let behind = self.panic_places.partition_point(|(step, _)| *step <= span.last);
+        let from = self.panics.partition_point(|(step, _)| *step < span.first);
+        let behind = self.panics.partition_point(|(step, _)| *step <= span.last);
         let is_here = |step: &StepId| {
             let event = self.event(*step).filter(|event| event.kind == EventKind::Panic);
             event.is_some() && self.lane_of(*step) == span.lane
         };
-        let placed = self.panic_places[from..behind.max(from)].iter().map(|(step, _)| *step).rev();
+        let placed = self.panics[from..behind.max(from)].iter().map(|(step, _)| *step).rev();
         let unplaced = lane.panic.filter(|panic| (span.first..=span.last).contains(panic));
         let mut panics = unplaced.into_iter().chain(placed).filter(is_here);
         let panic =
@@ -122,10 +122,10 @@ impl Recording {
         Some((panic, !frames.is_empty() && frames.iter().all(|frame| frame.call != Some(call))))
     }
 
-    /// The place that the message of a panic names.
-    fn panic_place(&self, step: StepId) -> Option<&CodePlace> {
-        let index = self.panic_places.binary_search_by_key(&step, |(step, _)| *step).ok()?;
-        Some(&self.panic_places[index].1)
+    /// Where the panic was that a step is the mark of.
+    pub fn panic(&self, step: StepId) -> Option<&LocatedPanic> {
+        let index = self.panics.binary_search_by_key(&step, |(step, _)| *step).ok()?;
+        Some(&self.panics[index].1)
     }
 
     /// Whether a line is one of a statement's. The compiler may name the file by another path than the map.
@@ -205,8 +205,7 @@ mod tests {
             let recording = &mut sample.recording;
             recording.sites.iter_mut().for_each(|site| site.checks = Some(site.line) == checked);
             let step = StepId(3);
-            let place = place.map(|line| CodePlace { path: "/made/src/main.rs".to_owned(), line });
-            recording.panic_places.extend(place.map(|place| (step, place)));
+            recording.panics.extend(place.map(|line| (step, RecordingSample::panic_named(line))));
             let first = recording.failing_stack(step)[0].site.unwrap();
             recording.site(first).unwrap().line
         };
@@ -229,13 +228,36 @@ mod tests {
             (recording.panic_in(leaf), recording.panic_in(main)),
             (Some((panic, false)), Some((panic, false)))
         );
-        recording.panic_places.push((panic, CodePlace { path: "/made/src/main.rs".to_owned(), line: 2 }));
+        recording.panics.push((panic, RecordingSample::panic_named(2)));
         assert_eq!(
             (recording.panic_in(leaf), recording.panic_in(main)),
             (Some((panic, true)), Some((panic, false)))
         );
         recording.lanes[0].panic = None;
         assert_eq!(recording.panic_in(leaf), Some((panic, true)), "the panic was caught");
+    }
+
+    /// As a closure that a sort calls, which then panics by itself.
+    #[test]
+    fn a_call_without_a_frame_at_the_panic_had_returned() {
+        let mut sample = RecordingSample::default();
+        for line in [1, 2, 10, 11] {
+            sample.line(line);
+        }
+        let panic = sample.event(EventKind::Panic, "panicked at src/main.rs:2");
+        let (main, leaf) = (sample.call(0, (0, 4), None), sample.call(1, (2, 4), Some(0)));
+        let recording = &mut sample.recording;
+        let (named, place) = (RecordingSample::panic_named(2).named, |path: &str| CodePlace {
+            path: path.to_owned(),
+            line: 7,
+        });
+        let located =
+            LocatedPanic { named: Some(place("core/src/slice/sort.rs")), innermost: named, frames: 1 };
+        recording.panics.push((panic, located));
+        assert_eq!(
+            (recording.panic_in(leaf), recording.panic_in(main)),
+            (Some((panic, true)), Some((panic, false)))
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use super::span::CallSpan;
 use super::strings::Strings;
 use super::task_span::TaskSpan;
 use super::value::ValueAt;
-use crate::model::{CodePlace, TaskSummary};
+use crate::model::{LocatedPanic, TaskSummary};
 
 /// What happened at a position.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +43,8 @@ pub struct Recording {
     pub values: Vec<ValueAt>,
     /// Async tasks, by their first steps.
     pub task_spans: Vec<TaskSpan>,
-    /// The places that the messages of panics name, by the steps of the panics.
-    pub panic_places: Vec<(StepId, CodePlace)>,
+    /// Where panics were that name a place, by the steps of the panics.
+    pub panics: Vec<(StepId, LocatedPanic)>,
     /// Times of steps that carry one, in nanoseconds of the recorder's clock.
     pub times: Vec<(StepId, u64)>,
     /// The async tasks at the end; `None` if the program has none.

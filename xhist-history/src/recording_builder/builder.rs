@@ -11,7 +11,9 @@ use super::places::Places;
 use crate::calls::{CallStack, Handler, Structure, ThreadEntry};
 use crate::context::Context;
 use crate::events::Merged;
-use crate::model::{FieldValue, Item, Opening, Record, Ring, ShownValue, Trace, What, panic_text};
+use crate::model::{
+    FieldValue, Item, Opening, ProgramFiles, Record, Ring, ShownValue, Trace, What, panic_text,
+};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
 use crate::recording::{
@@ -20,13 +22,14 @@ use crate::recording::{
 };
 use crate::selection::SelectedPlaces;
 use crate::tasks::TaskTracker;
-use crate::values::ValueReader;
+use crate::values::{PanicFrames, ValueReader};
 
 /// Knows what is open while a recording is made.
 pub struct RecordingBuilder<'o> {
     chosen: SelectedPlaces<'o>,
     places: Places,
     values: ValueReader,
+    frames: PanicFrames,
     tasks: TaskTracker,
     lanes: GrowingLanes,
     /// By the number of the map.
@@ -42,6 +45,7 @@ impl<'o> RecordingBuilder<'o> {
             chosen: SelectedPlaces::new(&options.selection),
             places: Places::new(options),
             values: ValueReader::default(),
+            frames: PanicFrames::default(),
             tasks: TaskTracker::new(options),
             lanes: GrowingLanes::default(),
             structures: HashMap::new(),
@@ -189,6 +193,7 @@ impl<'o> RecordingBuilder<'o> {
             return None;
         }
         let id = lane.id;
+        let mut located = None;
         let (kind, name, text, fields) = match &item.what {
             What::Statement { .. } => return None,
             What::Values => return lane.last,
@@ -206,7 +211,9 @@ impl<'o> RecordingBuilder<'o> {
             What::Panic(_, place) => {
                 let stack = self.lanes.of(recording, ring, item.interrupt).stack.as_ref();
                 let newest = stack.and_then(CallStack::newest_place);
-                let text = format!("the thread {}", panic_text(place, newest, map.1));
+                let frames = self.frames.of(ring, place, context.options);
+                let panic = located.insert(ProgramFiles::of(map.1).locate(place, frames));
+                let text = format!("the thread {}", panic_text(panic, newest, map.1));
                 (EventKind::Panic, "panic".to_owned(), text, Vec::new())
             }
             What::Signal(signal, _) => {
@@ -234,8 +241,9 @@ impl<'o> RecordingBuilder<'o> {
         let step = push_event(recording, id, kind, (&name, &text), fields);
         let lane = self.lanes.of(recording, ring, item.interrupt);
         lane.last = Some(step);
-        if let What::Panic(_, place) = &item.what {
-            recording.panic_places.extend(place.at.clone().map(|at| (step, at)));
+        if let Some(located) = located {
+            let is_placed = located.named.is_some();
+            recording.panics.extend(is_placed.then_some((step, located)));
             lane.panics.push(Some(step));
             if let Some(lane) = recording.lanes.get_mut(id.0 as usize) {
                 // An outer panic is the cause of one in a destructor.

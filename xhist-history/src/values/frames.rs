@@ -1,5 +1,6 @@
 //! The source lines of a panic's frames, from the debug information of the program that panicked.
 
+use std::collections::HashMap;
 use std::fs::File;
 use std::path::Path;
 
@@ -13,11 +14,30 @@ use qs_core::map::Hash;
 use super::find::candidates;
 use super::types::plain_section;
 use crate::model::{CodePlace, PanicPlace, Ring};
-use crate::options::ReadOptions;
+use crate::options::{ProgramPlaces, ReadOptions};
 use crate::source::Image;
 
 /// Lines of one address: functions that are inlined into each other.
 const INLINED: usize = 64;
+
+/// Panics with other frames than those before whose lines are looked up.
+const MOST: usize = 64;
+
+/// The frames of the panics of a history. The program is read once for panics with the same frames.
+#[derive(Debug, Default)]
+pub struct PanicFrames(HashMap<(u64, Vec<u32>), Vec<CodePlace>>);
+
+impl PanicFrames {
+    /// As [`frames`], where the options say where programs are.
+    pub fn of(&mut self, ring: &Ring, panic: &PanicPlace, options: &ReadOptions) -> &[CodePlace] {
+        let key = (panic.program, panic.frames.clone());
+        let is_known = self.0.contains_key(&key);
+        if !is_known && (self.0.len() == MOST || options.programs == ProgramPlaces::default()) {
+            return &[];
+        }
+        self.0.entry(key).or_insert_with(|| frames(ring, panic, options))
+    }
+}
 
 /// The lines of the frames, innermost first, inlined frames included. Empty without the very program that panicked, or without
 /// its debug information.

@@ -10,6 +10,6 @@ mod interrupts;
 mod reader;
 pub mod types;
 
-pub use frames::frames;
+pub use frames::{PanicFrames, frames};
 pub use interrupts::name_interrupts;
 pub use reader::ValueReader;

@@ -393,8 +393,10 @@ fn how_left(recording: &Recording, call: CallId, span: &CallSpan) -> String {
     match (span.exit, panic) {
         (SpanExit::Returned, _) => "returned".to_owned(),
         (_, Some((panic, true))) => {
+            let has_frames = recording.panic(panic).is_some_and(|panic| panic.innermost.is_some());
+            let by = if has_frames { "by its frames" } else { "by its message" };
             let panic = recording.number(panic);
-            format!("returned, or left by the panic at entry {panic}, whose message names a call around it")
+            format!("returned, or left by the panic at entry {panic}, which was in a call around it {by}")
         }
         (_, Some((panic, false))) if is_failing(panic) => {
             format!("panicked at entry {}", recording.number(panic))
@@ -421,7 +423,6 @@ fn left(recording: &Recording, call: CallId, span: &CallSpan, rows: &mut Vec<Que
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xhist_history::model::CodePlace;
     use xhist_history::recording::RecordingSample;
 
     #[test]
@@ -435,8 +436,7 @@ mod tests {
             let call = sample.call(u32::from(parent.is_some()), last, parent);
             sample.recording.calls[call.0 as usize].exit = SpanExit::Open;
         }
-        let place = CodePlace { path: "/made/src/main.rs".to_owned(), line: 2 };
-        sample.recording.panic_places.push((panic, place));
+        sample.recording.panics.push((panic, RecordingSample::panic_named(2)));
         let left = |of| {
             let rows = frame(&sample.recording, Some(of), &AskedHistory::default()).unwrap();
             rows.last().map(|row| row.text.clone()).unwrap_or_default()
@@ -444,7 +444,7 @@ mod tests {
         assert_eq!(left("main"), "panicked at entry 5");
         assert_eq!(
             left("leaf"),
-            "returned, or left by the panic at entry 5, whose message names a call around it"
+            "returned, or left by the panic at entry 5, which was in a call around it by its message"
         );
     }
 

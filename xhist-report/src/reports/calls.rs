@@ -15,11 +15,11 @@ use xhist_history::calls::{
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::model::{
-    CodePlace, FrameAtPanic, Item, Names, Opening, Ring, What, comes_from, panic_text, returned_at_panic,
+    FrameAtPanic, Item, LocatedPanic, Names, Opening, ProgramFiles, Ring, What, comes_from, panic_text,
 };
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection::SelectedPlaces;
-use xhist_history::values::ValueReader;
+use xhist_history::values::{PanicFrames, ValueReader};
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;
@@ -35,6 +35,7 @@ pub struct Calls<'o> {
     open: Vec<OpenCalls>,
     statements: u64,
     values: ValueReader,
+    frames: PanicFrames,
     /// Maps without calls that were reported.
     reported: Vec<usize>,
 }
@@ -63,8 +64,7 @@ struct LaneCalls {
     stack: CallStack,
     tree: CallTree,
     kept: KeptCalls,
-    /// The places that the messages of its panics name.
-    panics: Vec<Option<CodePlace>>,
+    panics: Vec<LocatedPanic>,
 }
 
 /// Which calls are shown, by `--only` and `--not`. The callees of a call that is not shown move up to its caller.
@@ -103,6 +103,7 @@ impl<'o> Calls<'o> {
             open: Vec::new(),
             statements: 0,
             values: ValueReader::default(),
+            frames: PanicFrames::default(),
             reported: Vec::new(),
         }
     }
@@ -163,8 +164,10 @@ impl<'o> Calls<'o> {
                 }
                 ThreadEntry::Panic => {
                     let Some(Item { what: What::Panic(_, place), .. }) = item else { continue };
-                    panics.push(place.at.clone());
-                    let text = panic_text(place, stack.newest_place(), names);
+                    let frames = self.frames.of(ring, place, context.options);
+                    let located = ProgramFiles::of(names).locate(place, frames);
+                    let text = panic_text(&located, stack.newest_place(), names);
+                    panics.push(located);
                     tree.note(NoteKind::Panic, text, &mut take)?;
                 }
                 ThreadEntry::Signal(signal) => {
@@ -243,8 +246,9 @@ impl<'o> Calls<'o> {
             tree.finish(stack.stack(), exit, &mut |depth, row| rows.row(depth, row, out))?;
             let at = if stack.open_panics().is_empty() { "end" } else { "panic" };
             let depth = open.len() + stack.folded_below(open.len()) as usize;
-            let place = stack.ending_panic().and_then(|panic| panics.get(panic.number)?.as_ref());
-            let first_returned = open.len() - returned(&open, place, structure, names);
+            let panic = stack.ending_panic().and_then(|panic| panics.get(panic.number));
+            let first_returned =
+                open.len() - panic.map_or(0, |panic| returned(&open, panic, structure, names));
             let mut frames: Vec<OpenFrame> = Vec::new();
             let mut is_shown =
                 |activation: &Activation| self.choice.takes((map, names), structure, activation.statement);
@@ -269,15 +273,14 @@ impl<'o> Calls<'o> {
     }
 }
 
-/// How many of the innermost calls may have returned at a panic whose message names this place.
-fn returned(open: &[&Activation], place: Option<&CodePlace>, structure: &Structure, names: &Names) -> usize {
-    let Some(place) = place else { return 0 };
+/// How many of the innermost calls have returned at a panic, as far as is known.
+fn returned(open: &[&Activation], panic: &LocatedPanic, structure: &Structure, names: &Names) -> usize {
     let at_panic = |activation: &&Activation| {
         let statement = activation.statement;
-        let is_named = comes_from(place, structure.place(statement), names);
-        FrameAtPanic::new(structure.may_end(statement), structure.checks(statement), is_named)
+        let ends = (structure.may_end(statement), structure.checks(statement));
+        panic.frame(ends, &|place| comes_from(place, structure.place(statement), names))
     };
-    returned_at_panic(&open.iter().rev().map(at_panic).collect::<Vec<_>>())
+    panic.returned(&open.iter().rev().map(at_panic).collect::<Vec<FrameAtPanic>>())
 }
 
 /// An activation as a user reads it.
