@@ -113,6 +113,14 @@ fn caught_in_program() {
         format!("the thread panicked first at {first}, and unwound to a function that may not, such as an `");
     done.check(text.contains(&sentence) && !text.contains("again in a destructor"), "no destructor panicked");
 
+    for how in ["careful", "counted"] {
+        let done = run(how).expect(134);
+        let text = listing(&done);
+        let first = place("src/main.rs", "// unwinds");
+        let sentence = format!("the thread panicked first at {first}, and unwound to a function that may not,");
+        done.check(text.contains(&sentence), "a panic that a destructor caught is not why");
+    }
+
     let done = run("other").expect(101);
     let text = listing(&done);
     done.check(

@@ -10,7 +10,7 @@ use qs_core::record::value::RecordedValue;
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, Wanted};
-use crate::calls::{Handler, Reentry, SincePanic, ThreadEntry};
+use crate::calls::{CallStack, Handler, Reentry, SincePanic, ThreadEntry};
 use crate::model::{Gap, Item, Names, PanicPlace, What, comes_from};
 
 /// Entries that are kept: the newest of a thread.
@@ -77,8 +77,8 @@ pub struct Ending {
     cut: usize,
     /// Panics that were caught: how many, and the item of the newest one.
     caught: (usize, usize),
-    /// The items of the panic that the thread unwound from when it panicked again, and of that next one.
-    first: Option<(usize, usize)>,
+    /// The item of the panic that the thread unwound from when it panicked again, and why it did.
+    first: Option<(usize, SecondPanic)>,
 }
 
 impl Ending {
@@ -192,13 +192,26 @@ impl Tail {
         let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
         let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        let mut open = stack.open_panics().iter().map(|open| open.number);
-        let first = end.and_then(|end| open.next().filter(|first| *first < end.number));
-        let first = first.map(|first| {
-            let second = open.next().unwrap_or(first);
-            (panics[first], panics[second])
-        });
+        let first = self.second_panic(&stack, &panics).filter(|_| may_fail);
         Ending { first, caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
+    }
+
+    /// Why a thread panicked again that unwound, and the item of its first panic. `panics`: the items of all.
+    fn second_panic(&self, stack: &CallStack, panics: &[usize]) -> Option<(usize, SecondPanic)> {
+        let [first, .., last] = stack.open_panics() else { return None };
+        let place = self.panic_at(panics[last.number]).and_then(|panic| panic.at.as_ref());
+        // A destructor's own panic names a place of its own, and one more comes when it leaves the destructor.
+        let is_of_core = place.is_some_and(|place| Path::new(&place.path).ends_with(CANNOT_UNWIND));
+        let in_destructor = match is_of_core {
+            true => stack.left_destructor(),
+            false => last.is_abort(),
+        };
+        let why = match (in_destructor, is_of_core) {
+            (true, _) => SecondPanic::Destructor,
+            (false, true) => SecondPanic::MayNotUnwind,
+            (false, false) => return None,
+        };
+        Some((panics[first.number], why))
     }
 
     /// Where the panic came from that ended the thread; also one that aborted the program, as the signal says.
@@ -245,11 +258,7 @@ impl Tail {
         code: (&Code, &Names),
         ending: &Ending,
     ) -> Option<(ListedStatement, SecondPanic)> {
-        let (first, second) = ending.first?;
-        let second = self.panic_at(second).and_then(|panic| panic.at.as_ref());
-        // A destructor's own panic names a place of its own.
-        let is_of_core = second.is_some_and(|place| Path::new(&place.path).ends_with(CANNOT_UNWIND));
-        let why = if is_of_core { SecondPanic::MayNotUnwind } else { SecondPanic::Destructor };
+        let (first, why) = ending.first?;
         Some((self.panicked_at(code, first)?, why))
     }
 

@@ -32,6 +32,14 @@ impl CallStack {
         self.panics.end()
     }
 
+    /// Whether the panic before the newest one, which came at once, had left a destructor that ran because of another one: nothing
+    /// in the destructor catches panics.
+    pub fn left_destructor(&self) -> bool {
+        let [_, .., before, last] = self.panics.open() else { return false };
+        let catches = |call: &Activation| self.structure.info(call.statement).panics.catches;
+        last.is_abort() && !before.at.iter().any(|call| call.in_unwinding && catches(call))
+    }
+
     /// The number of the newest panic that was caught, if it can be passed on.
     pub fn caught_panic(&self) -> Option<usize> {
         self.panics.caught()

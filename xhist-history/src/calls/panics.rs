@@ -31,6 +31,13 @@ pub struct OpenPanic {
     is_abort: bool,
 }
 
+impl OpenPanic {
+    /// Whether no statement ran since the panic before.
+    pub fn is_abort(&self) -> bool {
+        self.is_abort
+    }
+}
+
 /// The panics of a thread.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Panics {

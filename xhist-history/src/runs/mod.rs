@@ -103,6 +103,20 @@ pub fn choose(dir: &Path, follows: bool) -> Result<Chosen, NoRingFile> {
     Ok(wanted.unwrap_or(newest).chosen(dir, newest))
 }
 
+/// The newest run that repeats a test of the run that failed last and has values, as `why` leaves one: the name of its directory.
+/// `None`: there is no such run that failed, or the run that failed last has values itself.
+pub fn valued(dir: &Path) -> Option<PathBuf> {
+    let homes = source::homes(dir);
+    let runs = homes.iter().map(|home| runs_in(home)).find(|runs| !runs.is_empty())?;
+    let mut looks = MAX_LOOKS;
+    let newest = runs.iter().position(|run| !run.is_repeat() && run.end(&mut looks) >= RunEnd::Running)?;
+    let has_values = |run: &&Run| run.ranked().first().is_some_and(|path| has_values(path));
+    let mut repeats =
+        runs[..newest].iter().filter(|run| run.is_repeat() && run.end(&mut looks) == RunEnd::Badly);
+    let found = repeats.find(has_values).filter(|_| !has_values(&&runs[newest]))?;
+    found.place.file_name().map(PathBuf::from)
+}
+
 /// Where a history is that a user names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum HistoryPlace {
@@ -358,13 +372,22 @@ pub fn ended_badly(path: &Path) -> bool {
     end_of(path) == RunEnd::Badly
 }
 
-/// How the program of a ring file ended, as far as its rings say.
-fn end_of(path: &Path) -> RunEnd {
+/// Whether the program of a ring file recorded values.
+fn has_values(path: &Path) -> bool {
+    rings_of(path).iter().any(|placed| placed.header.has_values())
+}
+
+/// The rings of a file; empty for one that is too long or cannot be read.
+fn rings_of(path: &Path) -> Vec<ring::Placed> {
     let file = std::fs::metadata(path).ok().filter(|metadata| metadata.len() <= MAX_SEARCHED);
     let image =
         file.and_then(|_| Image::of_file(&std::fs::File::open(path).ok()?, &path.display().to_string()).ok());
-    let Some(image) = image else { return RunEnd::Well };
-    let rings = ring::find(&image, None, &mut |_| {}).rings;
+    image.map_or_else(Vec::new, |image| ring::find(&image, None, &mut |_| {}).rings)
+}
+
+/// How the program of a ring file ended, as far as its rings say.
+fn end_of(path: &Path) -> RunEnd {
+    let rings = rings_of(path);
     let end = |placed: &ring::Placed| match placed.header.status {
         Status::Panicked | Status::Killed => RunEnd::Badly,
         Status::Live if placed.header.pid == 0 => RunEnd::Well,

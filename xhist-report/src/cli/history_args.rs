@@ -17,8 +17,10 @@ use crate::query::AskedHistory;
 use xhist_history::ReadOptions;
 use xhist_history::notes::Notes;
 use xhist_history::recording::SharedRecording;
+use xhist_history::runs;
 use xhist_history::selection::{Pattern, Selection, ThreadPattern};
 use xhist_history::source::Opened;
+use xhist_history::typed;
 
 /// What a view shows.
 #[derive(Clone, Debug, Default, ClapArgs)]
@@ -72,6 +74,25 @@ impl HistoryArgs {
         options.extend(values.redact.iter().map(|pattern| ("redact", pattern.text().to_owned())));
         let source = self.source.as_deref().map(|source| source.to_string_lossy().into_owned());
         AskedHistory { source, options }
+    }
+
+    /// The same of the run with values that `why` left, if there is one and no source is named. What is asked must mean the same
+    /// there: that run has other entries and rings, and one test.
+    pub(super) fn with_values(&self) -> Option<HistoryArgs> {
+        let is_whole = self.ring.is_none() && self.threads.is_empty() && self.last.is_none();
+        if !is_whole || self.source.is_some() || self.follow {
+            return None;
+        }
+        let source = runs::valued(&std::env::current_dir().ok()?)?;
+        Some(HistoryArgs { source: Some(source.into()), ..self.clone() })
+    }
+
+    /// Names the run that [`HistoryArgs::with_values`] chose.
+    pub(super) fn note_values(notes: &mut Notes<'_>) {
+        let (why, runs) = (typed::command("why"), typed::command("runs"));
+        notes.note(format_args!(
+            "`{why}` left this run, with the values of one test; `{runs}` lists the others"
+        ));
     }
 
     /// Opens the source, with what other commands find out about its run. The options say that its history becomes `recording`.

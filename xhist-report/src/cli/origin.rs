@@ -88,6 +88,21 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         names: args.names.clone(),
         ..HistoryArgs::default()
     };
+    let valued = history.with_values().filter(|_| number.is_none());
+    if let Some(valued) = valued {
+        let shared = SharedRecording::default();
+        let (opened, options) = valued.open_alone(&shared, notes)?;
+        let code = report(&opened.image, &options, &mut io::sink(), notes);
+        let recording = shared.lock();
+        // Variables of another test are in the run of all tests.
+        let origin = recording
+            .opening_step()
+            .and_then(|step| origin_of(&recording, name, step).ok().or_else(|| side(&recording, name, step)));
+        if let Some(origin) = origin {
+            HistoryArgs::note_values(notes);
+            return print_origin(args, &valued, (&recording, &origin), code, notes);
+        }
+    }
     let (opened, options) = history.open_alone(&shared, notes)?;
     let code = report(&opened.image, &options, &mut io::sink(), notes);
     let recording = shared.lock();
@@ -102,18 +117,29 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
     };
     let origin = origin_of(&recording, name, step);
     let origin = origin.or_else(|error| side(&recording, name, step).ok_or(UsageError::Origin(error)))?;
+    print_origin(args, &history, (&recording, &origin), code, notes)
+}
+
+/// Prints where a value comes from. `code`: that of reading the history.
+fn print_origin(
+    args: &OriginArgs,
+    history: &HistoryArgs,
+    (recording, origin): (&Recording, &ValueOrigin),
+    code: ExitCode,
+    notes: &mut Notes<'_>,
+) -> Result<ExitCode, UsageError> {
     let mut of = String::new();
     if let Some(ring) = args.ring {
         of.push_str(&format!(" --ring {ring}"));
     }
-    if let Some(source) = &args.source {
+    if let Some(source) = &history.source {
         of.push_str(&format!(" {}", quoted(source)));
     }
     let mut out = anstream::stdout().lock();
     let is_json = args.format == OriginFormat::Json;
     let lines = match is_json {
-        true => json_lines(&recording, &origin),
-        false => text_lines(&recording, &origin, &look(&of)),
+        true => json_lines(recording, origin),
+        false => text_lines(recording, origin, &look(&of)),
     };
     Ok(outcome(print(&lines, is_json, args.budget.budget(), &mut out), notes).max(code))
 }

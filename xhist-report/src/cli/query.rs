@@ -175,6 +175,14 @@ impl FindArgs {
     /// # Errors
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+        if let Some(history) = self.history.with_values().filter(|_| query::is_of_values(&self.what)) {
+            let (shared, _, code) = read(&history, notes)?;
+            let rows = query::find(&shared.lock(), &self.what, self.limit, &history.asked());
+            if rows.is_ok() {
+                HistoryArgs::note_values(notes);
+                return Ok(self.look.print(rows, code, out, notes));
+            }
+        }
         let (shared, opened, mut code) = read(&self.history, notes)?;
         let first = query::find(&shared.lock(), &self.what, self.limit, &self.history.asked());
         let others = match (self.history.ring, &opened) {
@@ -219,8 +227,17 @@ impl CallFrameArgs {
     /// # Errors
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
+        let call = self.call.as_deref().filter(|call| !call.is_empty());
+        let is_entry = call.is_some_and(query::is_entry);
+        if let Some(history) = self.history.with_values().filter(|_| !is_entry) {
+            let (shared, _, code) = read(&history, notes)?;
+            let rows = query::frame(&shared.lock(), call, &history.asked());
+            if rows.is_ok() {
+                HistoryArgs::note_values(notes);
+                return Ok(self.look.print(rows, code, out, notes));
+            }
+        }
         answer(&self.history, self.look, out, notes, |recording| {
-            let call = self.call.as_deref().filter(|call| !call.is_empty());
             query::frame(recording, call, &self.history.asked()).map_err(|why| self.hint(why))
         })
     }

@@ -30,7 +30,7 @@ pub fn find(
     let wanted = WantedPlace::parse(text);
     let hits = hits(recording, &wanted);
     let (Some(first), Some(last)) = (hits.first(), hits.last()) else {
-        return Err(wanted.not_found(recording));
+        return Err(wanted.not_found(recording, asked));
     };
     let all: u64 = hits.iter().map(|hit| hit.runs).fold(0, u64::saturating_add);
     let (first, last) = (recording.number(first.step), recording.number(last.step));

@@ -11,7 +11,6 @@ use xhist_history::model::count;
 use xhist_history::recording::{
     CallId, CallSpan, EventKind, RecordedStep, Recording, SiteId, SpanExit, StepId, StringId, ValueAt,
 };
-use xhist_history::typed;
 
 /// Values of a statement that its line has at most of either end: a closure that it hands over may bind many.
 const MOST_VALUES: usize = 8;
@@ -52,7 +51,7 @@ pub fn frame(
     asked: &AskedHistory,
 ) -> Result<Vec<QueryRow>, NotFound> {
     let call = match text {
-        Some(text) => named(recording, text)?,
+        Some(text) => named(recording, text, asked)?,
         None => {
             let step = recording.opening_step();
             let failing = step.and_then(|step| recording.failing_stack(step).first()?.call);
@@ -68,7 +67,7 @@ pub fn frame_of(recording: &Recording, call: CallId, asked: &AskedHistory) -> Ve
     recording.call(call).map_or_else(Vec::new, |span| rows(recording, (call, span), asked))
 }
 
-fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
+fn named(recording: &Recording, text: &str, asked: &AskedHistory) -> Result<CallId, NotFound> {
     let (wanted, choice) = WantedPlace::parse_choice(text);
     let calls: Vec<CallId> = match &wanted {
         WantedPlace::Step(number) => {
@@ -93,7 +92,7 @@ fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
         }
         WantedPlace::Function(name) => of_function(recording, |function| is_function(function, name)),
         WantedPlace::Value(..) | WantedPlace::Text(_) => {
-            let find = typed::tool(("find", "xhist_find"), &[("what", text)], &[]);
+            let find = asked.next_find(text);
             return Err(NotFound(format!("a value or a text names no call; `{find}` prints where it is")));
         }
     };
@@ -103,7 +102,7 @@ fn named(recording: &Recording, text: &str) -> Result<CallId, NotFound> {
     };
     match found {
         Some(call) => Ok(*call),
-        None if calls.is_empty() => Err(wanted.not_found(recording)),
+        None if calls.is_empty() => Err(wanted.not_found(recording, asked)),
         None => Err(NotFound(format!(
             "there are only {} in this history: #1 to #{}",
             count(calls.len(), "such call"),

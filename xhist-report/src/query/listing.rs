@@ -4,15 +4,22 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::row::QueryRow;
-use super::wanted::{NotFound, WantedPlace, is_file};
+use super::row::{AskedHistory, QueryRow};
+use super::wanted::{NotFound, WantedPlace, is_file, is_function};
 use crate::budget::Weight;
-use xhist_history::recording::{MoreRuns, RecordedFile, RecordedStep, Recording, SiteId, StepId};
+use xhist_history::model::visible;
+use xhist_history::recording::{FunctionId, MoreRuns, RecordedFile, RecordedStep, Recording, SiteId, StepId};
+
+/// Functions of one name that are named.
+const NAMED: usize = 8;
+
+/// Lines that are searched for the end of a function.
+const LONGEST: u32 = 1000;
 
 /// The lines of a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SourceLines {
-    /// Its path, or the end of it.
+    /// Its path, or the end of it; or a function, by its path or the end of that.
     pub path: String,
     /// The first and the last line; without them all.
     pub lines: Option<(u32, u32)>,
@@ -35,6 +42,57 @@ impl SourceLines {
             _ => SourceLines { path: text.to_owned(), lines: None },
         }
     }
+}
+
+/// The lines that are meant: those of a function, if no file but a function has the name.
+fn lines_of_function(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<SourceLines, NotFound> {
+    let has_file = |run: &ListedRun<'_>| run.recording.files.iter().any(|file| is_file(file, &wanted.path));
+    if wanted.lines.is_some() || runs.iter().any(has_file) {
+        return Ok(wanted.clone());
+    }
+    let mut found: BTreeMap<(&str, u32), (&str, u32)> = BTreeMap::new();
+    for recording in runs.iter().map(|run| run.recording) {
+        for (index, function) in (0..).zip(&recording.functions) {
+            let Some(file) = recording.files.get(function.file as usize) else { continue };
+            if !is_function(&function.name, &wanted.path) {
+                continue;
+            }
+            let sites = recording.sites.iter().filter(|site| site.function == FunctionId(index));
+            let ran = sites.map(|site| site.end_line).max().unwrap_or(function.line);
+            let last = end_of(file, function.line, ran);
+            let known = found.entry((&file.path, function.line)).or_insert((&function.name, last));
+            known.1 = known.1.max(last);
+        }
+    }
+    let place = |((path, first), (_, last)): (&(&str, u32), &(&str, u32))| format!("{path}:{first}-{last}");
+    match found.len() {
+        0 => Ok(wanted.clone()),
+        1 => Ok(found
+            .iter()
+            .map(place)
+            .map(|text| SourceLines::parse(&text))
+            .next()
+            .unwrap_or_else(|| wanted.clone())),
+        count => {
+            let places: Vec<String> = found.iter().take(NAMED).map(place).collect();
+            let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
+            let name = visible(&wanted.path);
+            Err(NotFound(format!("{count} functions are named {name}: {}{more}", places.join(", "))))
+        }
+    }
+}
+
+/// The line of the bracket that ends a function, by its indentation; without one the last line that ran.
+fn end_of(file: &RecordedFile, first: u32, ran: u32) -> u32 {
+    let indentation = |line: u32| file.line(line).map(|text| text.len() - text.trim_start().len());
+    let is_end = |line: &u32| {
+        indentation(*line) == indentation(first)
+            && file.line(*line).is_some_and(|text| text.trim_start().starts_with('}'))
+    };
+    (ran..ran.saturating_add(LONGEST))
+        .take_while(|line| file.line(*line).is_some())
+        .find(is_end)
+        .unwrap_or(ran)
 }
 
 /// How often the lines of a file ran.
@@ -64,12 +122,18 @@ fn runs_of_lines(run: &ListedRun<'_>, path: &str) -> BTreeMap<u32, u64> {
 /// # Errors
 /// No run has the file, or its text is not here.
 pub fn listing(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Vec<QueryRow>, NotFound> {
+    let wanted = &lines_of_function(wanted, runs)?;
     let file =
         runs.iter().find_map(|run| run.recording.files.iter().find(|file| is_file(file, &wanted.path)));
     let Some(file) = file else {
         let (first, last) = wanted.lines.unwrap_or((1, 1));
-        let why = WantedPlace::Lines(wanted.path.clone(), first, last);
-        return Err(runs.first().map_or(NotFound(String::new()), |run| why.not_found(run.recording)));
+        let why = match wanted.path.contains("::") {
+            true => WantedPlace::Function(wanted.path.clone()),
+            false => WantedPlace::Lines(wanted.path.clone(), first, last),
+        };
+        return Err(runs
+            .first()
+            .map_or(NotFound(String::new()), |run| why.not_found(run.recording, &AskedHistory::default())));
     };
     let Some(text) = file.text.as_deref() else {
         let root = "--source-root DIR says where the sources are";
@@ -132,6 +196,31 @@ fn row(file: &RecordedFile, line: u32, source: &str, counts: &[BTreeMap<u32, u64
 mod tests {
     use super::*;
     use xhist_history::recording::RecordingSample;
+
+    #[test]
+    fn a_function_may_be_named_in_place_of_its_file() {
+        let sample = RecordingSample::calls();
+        let run = ListedRun { name: "run", recording: &sample.recording };
+        let lines = |name: &str| {
+            let rows = listing(&SourceLines::parse(name), &[run]).unwrap();
+            rows[1..].iter().filter_map(|row| row.json["line"].as_u64()).collect::<Vec<_>>()
+        };
+        assert_eq!(lines("leaf"), [10, 11]);
+        let why = listing(&SourceLines::parse("a::none"), &[run]).unwrap_err().to_string();
+        assert!(why.contains("functions that are: "), "{why}");
+        let mut twice = RecordingSample::calls();
+        twice.recording.functions[0].name = "a::leaf".to_owned();
+        let run = ListedRun { name: "run", recording: &twice.recording };
+        let why = listing(&SourceLines::parse("leaf"), &[run]).unwrap_err().to_string();
+        assert!(why.starts_with("2 functions are named leaf: src/main.rs:1-"), "{why}");
+    }
+
+    #[test]
+    fn a_function_ends_with_its_bracket() {
+        let text = "fn f() {\n    a();\n    if b() {\n    }\n}\n";
+        let file = RecordedFile { text: Some(text.into()), ..RecordedFile::default() };
+        assert_eq!((end_of(&file, 1, 2), end_of(&file, 1, 9), end_of(&file, 3, 3)), (5, 9, 4));
+    }
 
     #[test]
     fn lines_are_counted_in_each_run() {

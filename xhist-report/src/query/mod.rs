@@ -14,4 +14,4 @@ pub use find::find;
 pub use frame::{frame, frame_of};
 pub use listing::{ListedRun, SourceLines, listing};
 pub use row::{AskedHistory, QueryLook, QueryRow, print};
-pub use wanted::NotFound;
+pub use wanted::{NotFound, is_entry, is_of_values};

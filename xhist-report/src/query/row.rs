@@ -33,10 +33,18 @@ pub struct AskedHistory {
 impl AskedHistory {
     /// The command for the call around an entry.
     pub(super) fn next_frame(&self, entry: u64) -> String {
-        let entry = entry.to_string();
-        let arguments = [Some(("call", &*entry)), self.source.as_deref().map(|source| ("source", source))];
-        let arguments: Vec<_> = arguments.into_iter().flatten().collect();
-        typed::tool(("frame", "xhist_frame"), &arguments, &self.options)
+        self.next(("frame", "xhist_frame"), ("call", &entry.to_string()))
+    }
+
+    /// The command that lists where something is.
+    pub(super) fn next_find(&self, what: &str) -> String {
+        self.next(("find", "xhist_find"), ("what", what))
+    }
+
+    fn next(&self, names: (&str, &str), argument: (&str, &str)) -> String {
+        let source = self.source.as_deref().map(|source| ("source", source));
+        let arguments: Vec<_> = [argument].into_iter().chain(source).collect();
+        typed::tool(names, &arguments, &self.options)
     }
 }
 

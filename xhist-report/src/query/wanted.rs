@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::row::AskedHistory;
 use xhist_history::model::visible;
 use xhist_history::recording::{RecordedFile, Recording};
 use xhist_history::selection::line_range;
@@ -81,8 +82,8 @@ impl WantedPlace {
         }
     }
 
-    /// That it is not there, with what is.
-    pub fn not_found(&self, recording: &Recording) -> NotFound {
+    /// That it is not there, with what is. `asked`: for the next command.
+    pub fn not_found(&self, recording: &Recording, asked: &AskedHistory) -> NotFound {
         let why = match self {
             WantedPlace::Step(number) => {
                 let last = recording.last().map_or(0, |last| recording.number(last));
@@ -115,8 +116,23 @@ impl WantedPlace {
             }
             WantedPlace::Function(name) => {
                 let functions = recording.functions.iter().map(|function| &*function.name);
+                let is_value = recording
+                    .strings
+                    .find(name)
+                    .is_some_and(|name| recording.values.iter().any(|value| value.name == name));
+                let value = asked.next_find(&format!("{name}=*"));
                 let name = visible(name);
-                format!("no function {name} is in this history; {}", offered("functions", functions, &name))
+                match is_value {
+                    true => format!(
+                        "no function {name} is in this history, but values {name}: `{value}` lists them"
+                    ),
+                    false => {
+                        format!(
+                            "no function {name} is in this history; {}",
+                            offered("functions", functions, &name)
+                        )
+                    }
+                }
             }
             WantedPlace::Text(text) => {
                 format!("nothing that was printed, logged or traced has the text {}", visible(text))
@@ -164,6 +180,16 @@ fn offered<'n>(what: &str, names: impl Iterator<Item = &'n str>, wanted: &str) -
     }
 }
 
+/// Whether what a user typed is the number of an entry, which means another one in each history.
+pub fn is_entry(text: &str) -> bool {
+    matches!(WantedPlace::parse_choice(text).0, WantedPlace::Step(_))
+}
+
+/// Whether what a user typed is a recorded value.
+pub fn is_of_values(text: &str) -> bool {
+    matches!(WantedPlace::parse(text), WantedPlace::Value(..))
+}
+
 /// Whether a path is that of the file, or its end.
 pub fn is_file(file: &RecordedFile, path: &str) -> bool {
     let path = path.strip_prefix("./").unwrap_or(path);
@@ -186,7 +212,7 @@ pub fn is_value(text: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xhist_history::recording::RecordingSample;
+    use xhist_history::recording::{CallId, RecordingSample, StepId, StringId, ValueAt};
 
     #[test]
     fn what_is_typed_has_a_meaning() {
@@ -218,9 +244,29 @@ mod tests {
     }
 
     #[test]
+    fn the_name_of_a_value_leads_to_its_values() {
+        let mut recording = RecordingSample::calls().recording;
+        let (name, text) = (recording.strings.add("victim"), recording.strings.add("3"));
+        recording.values.push(ValueAt {
+            step: StepId(0),
+            name,
+            type_name: StringId(0),
+            text,
+            call: Some(CallId(0)),
+            function: StringId(0),
+            line: 1,
+            is_parameter: false,
+        });
+        let asked = AskedHistory { source: Some("last".to_owned()), ..AskedHistory::default() };
+        let why = WantedPlace::parse("victim").not_found(&recording, &asked).to_string();
+        assert!(why.contains("find 'victim=*' last` lists them"), "{why}");
+    }
+
+    #[test]
     fn what_is_not_there_is_answered_by_what_is() {
         let recording = &RecordingSample::calls().recording;
-        let why = |text: &str| WantedPlace::parse(text).not_found(recording).to_string();
+        let asked = AskedHistory::default();
+        let why = |text: &str| WantedPlace::parse(text).not_found(recording, &asked).to_string();
         assert!(why("99").starts_with("there is no entry 99; there are entries 1 to 7"), "{}", why("99"));
         assert!(why("src/none.rs:1").contains("files that are: "), "{}", why("src/none.rs:1"));
         assert!(why("nothing").contains("functions that are: "), "{}", why("nothing"));

@@ -239,6 +239,12 @@ impl<'o> AnswerReport<'o> {
         Ok(drawn)
     }
 
+    /// Whether a thread ended while others of the process went on: it is not where the process hung.
+    fn ended_before(&self, ring: &Ring) -> bool {
+        let is_open = |ring: &Ring| !matches!(ring.status, "ended" | "exited" | "panicked");
+        ring.status == "ended" && self.rings.iter().any(is_open)
+    }
+
     /// Writes the end of a thread.
     fn write_end(
         &mut self,
@@ -250,6 +256,7 @@ impl<'o> AnswerReport<'o> {
         let ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, behind, .. } = ready;
         let (name, after) = (ring.thread(), tail.after(ending));
         let until = match ending.end {
+            ThreadEnd::Here if self.ended_before(ring) => ", which has ended",
             ThreadEnd::Here => "",
             ThreadEnd::Panic => " before its panic",
             ThreadEnd::Signal(_) => " before the signal",
