@@ -117,7 +117,8 @@ fn caught_in_program() {
         let done = run(how).expect(134);
         let text = listing(&done);
         let first = place("src/main.rs", "// unwinds");
-        let sentence = format!("the thread panicked first at {first}, and unwound to a function that may not,");
+        let sentence =
+            format!("the thread panicked first at {first}, and unwound to a function that may not,");
         done.check(text.contains(&sentence), "a panic that a destructor caught is not why");
     }
 

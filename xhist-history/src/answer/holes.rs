@@ -1,10 +1,10 @@
 //! Frames of a panic that no row shows: code of the program that runs and is not recorded, and calls that the history does not
 //! show to be open. They are put among the last statements, where they belong.
 
-use super::code::{Code, ListedStatement, shortened};
+use super::code::{Code, ListedStatement};
 use super::view::{Hole, Row, RowKind};
 use crate::calls::BodyId;
-use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles};
+use crate::model::{CodePlace, Names, PanicPlace, ProgramFiles, has_lines, short_path};
 
 /// Rows that are added at most, for the innermost frames.
 const MOST: usize = 8;
@@ -39,6 +39,9 @@ pub enum PlaceOfPanic {
     Above((u16, u32)),
     /// The message names this line. A function with `track_caller` may have panicked below it.
     Named((u16, u32)),
+    /// The message names this file and line of code of others, and there are no frames. The last row may have called it, or what
+    /// called the last row.
+    NamedOutside(String, u32),
     /// In this file and line of code that is not recorded, when the calls in all rows had returned.
     Outside(String, u32),
 }
@@ -94,7 +97,12 @@ pub fn add(
         }
         (_, Some(CodePlace { path, line })) if is_outside => {
             let known = files.file(path).and_then(|file| names.shown_path(file));
-            PlaceOfPanic::Outside(shortened(known.unwrap_or(path)).0, *line)
+            PlaceOfPanic::Outside(short_path(known.unwrap_or(path)).0, *line)
+        }
+        (Some(None), Some(CodePlace { path, line }))
+            if is_of_others && !has_lines(frames) && ends_in_row(rows) =>
+        {
+            PlaceOfPanic::NamedOutside(short_path(path).0, *line)
         }
         // Code of others panicked: what called it is the innermost frame of the program.
         (Some(None), _) if is_of_others => match frames.iter().find_map(seen) {
@@ -111,12 +119,16 @@ pub fn add(
     PanicRows { added: added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count(), place }
 }
 
+/// Whether the last row is a statement that is not known to be where the thread panicked.
+fn ends_in_row(rows: &[Row]) -> bool {
+    rows.last().is_some_and(|last| matches!(last.kind, RowKind::Statement(_)) && last.frame.is_none())
+}
+
 /// Where a thread panicked whose message names this line.
 fn place_of_panic(rows: &[Row], (file, line): (u16, u32), has_frames: bool, code: &Code) -> PlaceOfPanic {
     let has_line = |row: &Row| has_line(row, (file, line), code);
     match rows.last() {
-        Some(last)
-            if matches!(last.kind, RowKind::Statement(_)) && last.frame.is_none() && !has_line(last) => {}
+        Some(last) if ends_in_row(rows) && !has_line(last) => {}
         _ => return PlaceOfPanic::LastRow,
     }
     let is_open = has_frames && rows.iter().rfind(|row| row.frame.is_some()).is_some_and(has_line);
@@ -341,7 +353,8 @@ mod tests {
         let (tester, std) =
             ("/r/registry/src/i/check-0.9.2/src/tester.rs", "/rustc/0/library/std/src/panic.rs");
         assert_eq!(found(&[std, tester], 9), outside);
-        assert_eq!(found(&[std], 9), PlaceOfPanic::LastRow, "the program has no lines");
+        let named = PlaceOfPanic::NamedOutside("check-0.9.2/src/tester.rs".to_owned(), 7);
+        assert_eq!(found(&[std], 9), named, "the program has no lines");
         assert_eq!(found(&[tester, "src/a.rs"], 9), PlaceOfPanic::LastRow, "`f` is open");
         let other = "/r/registry/src/i/dep-1.0.0/src/x.rs";
         assert_eq!(found(&[tester, other], 9), PlaceOfPanic::LastRow, "a package that is recorded");
@@ -367,7 +380,8 @@ mod tests {
         assert_eq!(above(&[3]), PlaceOfPanic::Above((1, 3)), "`g` had returned");
         assert_eq!(above(&[12, 3]), PlaceOfPanic::LastRow, "`g` called it");
         assert_eq!(above(&[22, 3]), PlaceOfPanic::LastRow, "code that is not recorded called it");
-        assert_eq!(above(&[]), PlaceOfPanic::LastRow);
+        let named = PlaceOfPanic::NamedOutside("core/src/slice/sort.rs".to_owned(), 7);
+        assert_eq!(above(&[]), named, "without lines of the program nothing shows what called it");
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod tail;
 mod tests;
 mod view;
 
-pub use code::{Code, ListedStatement, RegistryPackage};
+pub use code::{Code, ListedStatement};
 pub use holes::{PanicRows, PlaceOfPanic, add as add_holes};
 pub use tail::{Ending, Replay, SecondPanic, Tail, ThreadEnd};
 pub use view::{Hole, Row, RowKind, Wanted};

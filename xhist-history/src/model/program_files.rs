@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use qs_core::record::{MOST_FRAMES, Statement};
 
-use super::{CodePlace, LocatedPanic, Names, PanicPlace, Span};
+use super::{CodePlace, LocatedPanic, Names, PanicPlace, Span, short_path};
 
 /// A recorded or a known statement around a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,17 +26,23 @@ pub fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -
 }
 
 /// `panicked here`; or the line that the message or the innermost frame names, if the newest statement of the thread is not there.
+/// Without frames that may be code of others, which the newest statement need not have called.
 pub fn panic_text(panic: &LocatedPanic, newest: Option<(u16, Span)>, names: &Names) -> String {
     let files = ProgramFiles::of(names);
     let other = |place: &Option<CodePlace>| {
         let place =
             place.as_ref().filter(|place| newest.is_some_and(|newest| !comes_from(place, newest, names)))?;
-        Some(format!("{}:{}", names.shown_path(files.file(&place.path)?)?, place.line))
+        let known = files.file(&place.path).and_then(|file| names.shown_path(file)).map(str::to_owned);
+        let path = known.clone().unwrap_or_else(|| short_path(&place.path).0);
+        Some((known.is_some(), format!("{path}:{}", place.line)))
     };
     match (other(&panic.named), other(&panic.innermost)) {
-        (Some(named), _) => format!("panicked; its message names {named}"),
-        (None, Some(innermost)) => format!("panicked at {innermost}"),
-        (None, None) => "panicked here".to_owned(),
+        (Some((true, named)), _) => format!("panicked; its message names {named}"),
+        (_, Some((_, innermost))) => format!("panicked at {innermost}"),
+        (Some((false, named)), None) if panic.innermost.is_none() => {
+            format!("panicked; its message names {named}")
+        }
+        _ => "panicked here".to_owned(),
     }
 }
 
@@ -90,9 +96,7 @@ impl<'n> ProgramFiles<'n> {
             }
             None => self.unknown_own(path).is_some(),
         };
-        // The standard library always has lines, also where the program has none.
-        let has_lines = frames.iter().any(|frame| !is_of_std(&frame.path));
-        has_lines && panic.frames.len() < MOST_FRAMES && !frames.iter().any(is_own)
+        has_lines(frames) && panic.frames.len() < MOST_FRAMES && !frames.iter().any(is_own)
     }
 
     /// The file with this path.
@@ -126,6 +130,11 @@ fn plain(root: &Path, path: impl AsRef<Path>) -> PathBuf {
         }
     }
     plain
+}
+
+/// Whether frames have lines of the program. The standard library always has lines, also where the program has none.
+pub fn has_lines(frames: &[CodePlace]) -> bool {
+    frames.iter().any(|frame| !is_of_std(&frame.path))
 }
 
 /// Whether a path is of the standard library's sources.

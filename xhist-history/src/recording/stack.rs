@@ -128,11 +128,21 @@ impl Recording {
         Some(&self.panics[index].1)
     }
 
+    /// Whether nothing shows which call panicked: the message names code of others, and no frame is known.
+    pub fn is_elsewhere(&self, panic: &LocatedPanic) -> bool {
+        let is_own = |place: &CodePlace| self.sites.iter().any(|site| self.is_same_file(site, &place.path));
+        panic.innermost.is_none() && panic.named.as_ref().is_some_and(|place| !is_own(place))
+    }
+
     /// Whether a line is one of a statement's. The compiler may name the file by another path than the map.
     fn has_place(&self, site: &RecordedSite, CodePlace { path, line }: &CodePlace) -> bool {
+        site.has_line(*line) && self.is_same_file(site, path)
+    }
+
+    fn is_same_file(&self, site: &RecordedSite, path: &str) -> bool {
         let is_same =
             |file: &RecordedFile| file.built.ends_with(path) || Path::new(path).ends_with(&file.path);
-        site.has_line(*line) && self.files.get(site.file as usize).is_some_and(is_same)
+        self.files.get(site.file as usize).is_some_and(is_same)
     }
 
     /// The values of a call that were recorded up to a step: of each name the newest, parameters first. Those of an async

@@ -397,6 +397,13 @@ fn how_left(recording: &Recording, call: CallId, span: &CallSpan) -> String {
             let panic = recording.number(panic);
             format!("returned, or left by the panic at entry {panic}, which was in a call around it {by}")
         }
+        (_, Some((step, false)))
+            if is_failing(step)
+                && recording.panic(step).is_some_and(|panic| recording.is_elsewhere(panic)) =>
+        {
+            let panic = recording.number(step);
+            format!("panicked at entry {panic}, or had returned: the message names code that is not recorded")
+        }
         (_, Some((panic, false))) if is_failing(panic) => {
             format!("panicked at entry {}", recording.number(panic))
         }
@@ -422,6 +429,7 @@ fn left(recording: &Recording, call: CallId, span: &CallSpan, rows: &mut Vec<Que
 #[cfg(test)]
 mod tests {
     use super::*;
+    use xhist_history::model::{CodePlace, LocatedPanic};
     use xhist_history::recording::RecordingSample;
 
     #[test]
@@ -444,6 +452,22 @@ mod tests {
         assert_eq!(
             left("leaf"),
             "returned, or left by the panic at entry 5, which was in a call around it by its message"
+        );
+    }
+
+    #[test]
+    fn without_frames_a_panic_in_code_of_others_may_be_behind_the_call() {
+        let mut sample = RecordingSample::default();
+        [1, 2, 10, 11].iter().for_each(|line| drop(sample.line(*line)));
+        let panic = sample.event(EventKind::Panic, "panicked; its message names check-1.0.0/src/a.rs:7");
+        sample.call(0, (0, 4), None);
+        let leaf = sample.call(1, (2, 4), Some(0));
+        sample.recording.calls[leaf.0 as usize].exit = SpanExit::Open;
+        let named = CodePlace { path: "/r/check-1.0.0/src/a.rs".to_owned(), line: 7 };
+        sample.recording.panics.push((panic, LocatedPanic { named: Some(named), ..LocatedPanic::default() }));
+        let rows = frame(&sample.recording, Some("leaf"), &AskedHistory::default()).unwrap();
+        assert!(
+            rows.last().is_some_and(|row| row.text.starts_with("panicked at entry 5, or had returned: "))
         );
     }
 

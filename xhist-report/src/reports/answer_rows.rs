@@ -120,6 +120,7 @@ pub fn answered_panic(place: &PlaceOfPanic, code: &Code) -> Option<AnsweredPanic
         PlaceOfPanic::LastRow => return None,
         PlaceOfPanic::Above((file, line)) => (path(file), line, "returned"),
         PlaceOfPanic::Named((file, line)) => (path(file), line, "unknown"),
+        PlaceOfPanic::NamedOutside(file, line) => (file.clone(), line, "unknown"),
         PlaceOfPanic::Outside(file, line) => (file.clone(), line, "returned"),
     };
     Some(AnsweredPanic { file, line: *line, below })
@@ -180,6 +181,7 @@ pub fn write_end(
                 PlaceOfPanic::Named((file, line)) => {
                     format!("; its message names {}:{line}", code.path_of(*file))
                 }
+                PlaceOfPanic::NamedOutside(file, line) => format!("; its message names {file}:{line}"),
                 PlaceOfPanic::Outside(file, line) => {
                     format!(" at {file}:{line}: the calls above had returned")
                 }

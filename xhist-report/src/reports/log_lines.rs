@@ -4,8 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::io::{self, Write};
 
 use qs_core::record::Statement;
-use xhist_history::answer::RegistryPackage;
-use xhist_history::model::Names;
+use xhist_history::model::{Names, RegistryPackage};
 
 use crate::format::entries::AnsweredLogLine;
 use xhist_history::context::Context;
