@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
@@ -111,9 +112,11 @@ fn call_cargo(
         eprintln!("{}", trigger::NOTE_WAIT);
     }
     let reads_results = run.is_some() && command.verb == Verb::Test;
+    // What cargo says of a build that is repeated is not printed. The streams of a program that runs here are its own.
+    let only_builds = run.is_none();
     let run = run.map(post_run::Run::start);
     let directory = run.as_ref().map(post_run::Running::directory);
-    let relay = if reads_results { Relay::of(&mut cargo, command.is_again) } else { None };
+    let relay = if reads_results || only_builds { Relay::of(&mut cargo, command.is_again) } else { None };
     // What firmware prints says when to end it.
     if command.is_again && relay.is_none() && command.verb != Verb::Run {
         cargo.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
@@ -123,7 +126,8 @@ fn call_cargo(
     // The `Command` holds cargo's ends of the relay open.
     drop(cargo);
     let status = caught.wait(&mut child).map_err(|error| Error::step("waiting for cargo", error))?;
-    let results = relay.map(Relay::finish);
+    let (results, said) = relay.map(Relay::finish).unzip();
+    let results = results.filter(|_| reads_results);
     if !status.success() {
         let is_refused = const_fns::was_refused(home, &prepared.wrappers)?;
         let found = generated::take_found(home, &prepared.wrappers)?;
@@ -134,6 +138,8 @@ fn call_cargo(
             return Ok(again);
         }
     }
+    // The build is not repeated, so what cargo said counts.
+    let _ = std::io::stderr().write_all(&said.unwrap_or_default());
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);

@@ -37,6 +37,19 @@ fn recorded() {
         run.check(run.stderr.contains(REFUSED) == is_first, "the refusal is known from then on");
         is_first = false;
     }
+    // Neither a build nor a test prints that the first one failed.
+    for words in ["xhist build", "xhist test"] {
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+        let done = cargo(tree.path()).args(words).done().expect(0);
+        done.check(done.stderr.contains(REFUSED), "the first build was refused");
+        done.check(!done.stderr.contains("could not compile") && !done.stderr.contains("error"), "no error");
+        // An error of the user's own in the same build.
+        let tree = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+        tree.replace("src/main.rs", "fn main() {", "fn wrong() -> u8 {\n    \"\"\n}\n\nfn main() {");
+        let done = cargo(tree.path()).args(words).done().expect(101);
+        let is_there = |text: &str| done.stderr.matches(text).count() == 1;
+        done.check(is_there("error[E0308]") && is_there("could not compile"), "the error is the user's own");
+    }
     // A new constant needs two of them: no build fails.
     tree.replace("src/main.rs", "static START", "const NEW: u32 = plain(2);\nstatic START");
     let run = cargo(tree.path()).args("xhist run").done().expect(3);

@@ -150,7 +150,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
         }
     };
     let run = EndedRun { call: &call, kind, place, status, asked: caught.newest() };
-    let results = relay.map(Relay::finish).unwrap_or_default();
+    let (results, _) = relay.map(Relay::finish).unwrap_or_default();
     match tests {
         Some(tests) if results.has_any() => run.keep_tests(&results, &tests, emulators, &caught),
         _ => run.keep_last(None, emulators),

@@ -11,6 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use crate::output::hidden::Hidden;
 use crate::output::results::{Parser, Results};
 use crate::system::{self, Inner, Outer};
 
@@ -20,6 +21,7 @@ const SILENCE: Duration = Duration::from_millis(300);
 /// The channels of one cargo.
 pub(crate) struct Relay {
     results: Arc<Mutex<Results>>,
+    held: Arc<Mutex<Vec<u8>>>,
     passed: Arc<AtomicU64>,
     ended: Receiver<()>,
     channels: usize,
@@ -59,17 +61,22 @@ impl Relay {
 
     fn start(channels: Vec<Channel>) -> Relay {
         let (sender, ended) = channel();
-        let relay =
-            Relay { results: Arc::default(), passed: Arc::default(), ended, channels: channels.len() };
+        let relay = Relay {
+            results: Arc::default(),
+            held: Arc::default(),
+            passed: Arc::default(),
+            ended,
+            channels: channels.len(),
+        };
         for channel in channels {
             channel.start(&relay, sender.clone());
         }
         relay
     }
 
-    /// Waits until all output was passed on, and returns the results. Cargo has ended, and its `Command` is dropped: that
-    /// would hold the channels open.
-    pub(crate) fn finish(self) -> Results {
+    /// Waits until all output was passed on, and returns the results, and what cargo said of a build that is repeated. Cargo has
+    /// ended, and its `Command` is dropped: that would hold the channels open.
+    pub(crate) fn finish(self) -> (Results, Vec<u8>) {
         let mut left = self.channels;
         let mut before = self.passed.load(Ordering::Relaxed);
         while left > 0 {
@@ -85,7 +92,8 @@ impl Relay {
                 }
             }
         }
-        self.results.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        let held = std::mem::take(&mut *self.held.lock().unwrap_or_else(PoisonError::into_inner));
+        (self.results.lock().unwrap_or_else(PoisonError::into_inner).clone(), held)
     }
 }
 
@@ -97,11 +105,12 @@ impl Channel {
 
     fn start(self, relay: &Relay, ended: Sender<()>) {
         let (results, passed) = (Arc::clone(&relay.results), Arc::clone(&relay.passed));
+        let held = Arc::clone(&relay.held);
         let Channel { mut outer, inner, mut to } = self;
         // Only the child holds it open: the channel ends with the child.
         drop(inner);
         std::thread::spawn(move || {
-            let mut parser = Parser::default();
+            let (mut parser, mut hidden) = (Parser::default(), Hidden::default());
             let mut buffer = vec![0; 64 * 1024];
             loop {
                 match outer.read(&mut buffer) {
@@ -109,7 +118,7 @@ impl Channel {
                     // Reading a pseudoterminal fails when no process has it open.
                     Ok(0) | Err(_) => break,
                     Ok(len) => {
-                        if !write(&mut to, &buffer[..len]) {
+                        if !write(&mut to, &hidden.take(&buffer[..len])) {
                             break;
                         }
                         passed.fetch_add(len as u64, Ordering::Relaxed);
@@ -119,6 +128,7 @@ impl Channel {
                 }
                 system::follow_size(&to, &outer);
             }
+            held.lock().unwrap_or_else(PoisonError::into_inner).extend(hidden.finish());
             // A process that writes later gets an error, as without the relay.
             drop(outer);
             let _ = ended.send(());
