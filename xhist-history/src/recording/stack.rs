@@ -6,7 +6,7 @@ use super::event::{EventKind, LINE};
 use super::ids::{CallId, FunctionId, SiteId, StepId, StringId};
 use super::site::{RecordedFile, RecordedSite};
 use super::span::CallSpan;
-use super::table::Recording;
+use super::table::{RecordedStep, Recording};
 use super::value::ValueAt;
 use crate::model::{CodePlace, FieldValue, FrameAtPanic, LocatedPanic};
 
@@ -103,7 +103,7 @@ impl Recording {
     }
 
     /// The newest panic at which a call was on the stack, as its statements say, and whether the call had returned before, as far
-    /// as can be guessed.
+    /// as can be guessed. Of panics without a statement between it is the first: the others end the process because of it.
     pub fn panic_in(&self, call: CallId) -> Option<(StepId, bool)> {
         let span = self.call(call)?;
         let lane = self.lane(span.lane)?;
@@ -118,6 +118,14 @@ impl Recording {
         let mut panics = unplaced.into_iter().chain(placed).filter(is_here);
         let panic =
             panics.find(|panic| self.ancestors(self.call_at(*panic)).any(|(around, _)| around == call))?;
+        let has_statement = |from: StepId, to: StepId| {
+            let first = lane.steps.partition_point(|step| *step <= from);
+            let mut between = lane.steps[first..].iter().take_while(|step| **step < to);
+            between.any(|step| matches!(self.step(*step), Some(RecordedStep::Statement(_))))
+        };
+        let panic = panics
+            .take_while(|before| *before < panic)
+            .fold(panic, |first, before| if has_statement(before, first) { first } else { before });
         let frames = self.failing_stack(panic);
         Some((panic, !frames.is_empty() && frames.iter().all(|frame| frame.call != Some(call))))
     }
@@ -245,6 +253,21 @@ mod tests {
         );
         recording.lanes[0].panic = None;
         assert_eq!(recording.panic_in(leaf), Some((panic, true)), "the panic was caught");
+    }
+
+    #[test]
+    fn a_call_is_left_by_the_first_of_panics_that_come_at_once() {
+        let mut sample = RecordingSample::default();
+        [1, 2, 10].iter().for_each(|line| drop(sample.line(*line)));
+        let first = sample.event(EventKind::Panic, "panicked here");
+        sample.event(EventKind::Output, "panicked");
+        let second = sample.event(EventKind::Panic, "panicked at src/main.rs:2");
+        sample.call(0, (0, 5), None);
+        let leaf = sample.call(1, (2, 5), Some(0));
+        for (step, line) in [(first, 10), (second, 2)] {
+            sample.recording.panics.push((step, RecordingSample::panic_named(line)));
+        }
+        assert_eq!(sample.recording.panic_in(leaf), Some((first, false)));
     }
 
     /// As a closure that a sort calls, which then panics by itself.
