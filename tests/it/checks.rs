@@ -165,6 +165,10 @@ fn deadlock() {
          debit holds .accounts ({debit}) and takes .log at {note}\n"
     );
     done.check(done.stderr.contains(&shown), &shown);
+    done.check(
+        done.stderr.contains(", which has ended (newest last):"),
+        "the thread that paid does not hang",
+    );
     let again = report(tree.path()).args("answer --no-pager").done();
     again.check(again.stdout.contains(&shown), &shown);
 }

@@ -62,6 +62,18 @@ fn values() {
         "of the whole run",
     );
     again(&tree, "why counted").expect(0);
+    // What needs no number of an entry is read where the values are.
+    let valued = "left this run, with the values of one test";
+    for (arguments, found) in
+        [("frame width", "(text = "), ("origin count", "= 4"), ("find count=*", "count = 4")]
+    {
+        let done = again(&tree, arguments).expect(0);
+        done.check(done.stderr.contains(valued) && done.stdout.contains(found), arguments);
+    }
+    let frame = again(&tree, "frame 1").expect(0);
+    frame.check(!frame.stderr.contains(valued), "entries have the numbers of the run of all tests");
+    let frame = again(&tree, "frame short_texts_fit").expect(0);
+    frame.check(!frame.stderr.contains(valued), "the other test is in the run of all tests only");
 }
 
 fn arguments() {

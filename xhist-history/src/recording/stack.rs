@@ -258,7 +258,7 @@ mod tests {
     #[test]
     fn a_call_is_left_by_the_first_of_panics_that_come_at_once() {
         let mut sample = RecordingSample::default();
-        [1, 2, 10].iter().for_each(|line| drop(sample.line(*line)));
+        [1, 2, 10].iter().for_each(|line| _ = sample.line(*line));
         let first = sample.event(EventKind::Panic, "panicked here");
         sample.event(EventKind::Output, "panicked");
         let second = sample.event(EventKind::Panic, "panicked at src/main.rs:2");

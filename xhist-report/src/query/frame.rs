@@ -458,7 +458,7 @@ mod tests {
     #[test]
     fn without_frames_a_panic_in_code_of_others_may_be_behind_the_call() {
         let mut sample = RecordingSample::default();
-        [1, 2, 10, 11].iter().for_each(|line| drop(sample.line(*line)));
+        [1, 2, 10, 11].iter().for_each(|line| _ = sample.line(*line));
         let panic = sample.event(EventKind::Panic, "panicked; its message names check-1.0.0/src/a.rs:7");
         sample.call(0, (0, 4), None);
         let leaf = sample.call(1, (2, 4), Some(0));
