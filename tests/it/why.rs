@@ -26,6 +26,12 @@ mod tests {
     }
 
     #[test]
+    #[should_panic]
+    fn a_limit_is_there() {
+        assert!(super::width("abc", 0) > 0);
+    }
+
+    #[test]
     fn characters_are_counted() {
         assert_eq!(super::width("\u{e4}\u{f6}", 8), 2);
     }
@@ -46,6 +52,9 @@ fn values() {
     let tree = project(LIBRARY);
     let failed = again(&tree, "test --lib").expect(101);
     failed.check(failed.stderr.contains("\nagain, with values: cargo xhist why\n"), "the answer offers it");
+    let frame = again(&tree, "frame").expect(0);
+    frame
+        .check(frame.stdout.starts_with("tests::characters_are_counted  "), "not the test that should panic");
     let done = again(&tree, "why").expect(0);
     done.check(
         done.stderr.starts_with("xhist: running tests::characters_are_counted again, with the values of"),
@@ -54,11 +63,14 @@ fn values() {
     done.check(done.stderr.contains("let count = text.len();  "), "the statement with the wrong value");
     done.check(done.stderr.contains("count = 4"), "its value");
     done.check(!done.stderr.contains("no binding matches") && done.stdout.is_empty(), "nothing else");
-    done.check(done.stderr.contains("suspects of 1 failed test and 1 passed test"), "those of the whole run");
+    done.check(
+        done.stderr.contains("suspects of 1 failed test and 2 passed tests"),
+        "those of the whole run",
+    );
     // The run of all tests is still the one that failed last.
     let suspects = again(&tree, "suspects").expect(0);
     suspects.check(
-        suspects.stdout.starts_with("suspects of 1 failed test and 1 passed test"),
+        suspects.stdout.starts_with("suspects of 1 failed test and 2 passed tests"),
         "of the whole run",
     );
     again(&tree, "why counted").expect(0);

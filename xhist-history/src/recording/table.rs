@@ -45,6 +45,8 @@ pub struct Recording {
     pub task_spans: Vec<TaskSpan>,
     /// Where panics were that name a place, by the steps of the panics.
     pub panics: Vec<(StepId, LocatedPanic)>,
+    /// The rings of failed tests, where the run names them: a panic in another test was the one that it waits for.
+    pub failed_tests: Vec<usize>,
     /// Times of steps that carry one, in nanoseconds of the recorder's clock.
     pub times: Vec<(StepId, u64)>,
     /// The async tasks at the end; `None` if the program has none.
@@ -252,9 +254,11 @@ impl Recording {
     }
 
     /// Where a view opens: at the signal that ended the program; at the first panic that was not caught, the cause of those that
-    /// follow from it; else at the newest step.
+    /// follow from it, of failed tests where the run names them; else at the newest step.
     pub fn opening_step(&self) -> Option<StepId> {
-        let panic = self.lanes.iter().filter_map(RecordedLane::fatal_panic).min();
+        let failed = self.lanes.iter().filter(|lane| self.failed_tests.contains(&lane.ring));
+        let panic = failed.filter_map(RecordedLane::fatal_panic).min();
+        let panic = panic.or_else(|| self.lanes.iter().filter_map(RecordedLane::fatal_panic).min());
         let is_signal = |(index, step): (usize, RecordedStep)| match step {
             RecordedStep::Event(event) => {
                 let kind = self.events.get(event as usize)?.kind;
@@ -308,6 +312,8 @@ mod tests {
         let lane = sample.recording.lanes[0].clone();
         sample.recording.lanes.push(RecordedLane { panic: Some(StepId(0)), ..lane });
         assert_eq!(opening(&sample), Some(0), "another thread panicked before");
+        (sample.recording.lanes[1].ring, sample.recording.failed_tests) = (2, vec![1]);
+        assert_eq!(opening(&sample), Some(1), "that is the test that failed");
         sample.recording.lanes[1].panic = None;
         sample.recording.lanes[0].panic = None;
         assert_eq!(opening(&sample), Some(2), "it was caught");
