@@ -48,8 +48,8 @@ impl Hidden {
     fn take_byte(&mut self, byte: u8, passed: &mut Vec<u8>) {
         self.line.push(byte);
         let text = plain(&self.line);
-        let may_be = |line: &&str| line.starts_with(&*text) || text.starts_with(*line);
-        if self.line.len() > LONGEST || !LINES.iter().any(|line| may_be(&line)) {
+        let may_be = |line: &str| line.starts_with(&*text) || text.starts_with(line);
+        if self.line.len() > LONGEST || !LINES.iter().any(|line| may_be(line)) {
             passed.extend_from_slice(&self.line[self.passed..]);
             self.line.truncate(LONGEST);
             self.passed = self.line.len();

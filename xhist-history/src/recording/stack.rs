@@ -124,7 +124,7 @@ impl Recording {
             between.any(|step| matches!(self.step(*step), Some(RecordedStep::Statement(_))))
         };
         let panic = panics
-            .take_while(|before| *before < panic)
+            .filter(|before| *before < panic)
             .fold(panic, |first, before| if has_statement(before, first) { first } else { before });
         let frames = self.failing_stack(panic);
         Some((panic, !frames.is_empty() && frames.iter().all(|frame| frame.call != Some(call))))
