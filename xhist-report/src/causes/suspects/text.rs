@@ -134,11 +134,7 @@ impl SuspectFindings<'_> {
         }
         let list = |(file, mut sites): (u16, Vec<u32>)| {
             sites.sort_unstable();
-            let ranges = sites.chunk_by(|one, next| one + 1 == *next).map(|range| {
-                let [first, last] = [range[0], range[range.len() - 1]].map(|site| self.site(site).line);
-                if range.len() == 1 { first.to_string() } else { format!("{first}-{last}") }
-            });
-            format!("{}:{}", visible(self.path(file)), ranges.collect::<Vec<_>>().join(", "))
+            format!("{}:{}", visible(self.path(file)), ranges(&sites, &|site| self.site(site).line))
         };
         files.into_iter().map(list).collect::<Vec<_>>().join("; ")
     }
@@ -214,5 +210,27 @@ impl SuspectFindings<'_> {
         ];
         let reasons: Vec<&str> = reasons.iter().filter(|(is, _)| *is).map(|(_, reason)| *reason).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}
+
+/// The lines of sites in the order of the text. Neighbours are a range.
+fn ranges(sites: &[u32], line: &dyn Fn(u32) -> u32) -> String {
+    let ranges = sites.chunk_by(|one, next| one + 1 == *next).map(|range| {
+        let [first, last] = [range[0], range[range.len() - 1]].map(line);
+        if range.len() == 1 { first.to_string() } else { format!("{first}-{last}") }
+    });
+    ranges.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_the_text_are_a_range() {
+        let lines = |sites: &[u32]| ranges(sites, &|site| [3, 4, 9, 10, 17][site as usize]);
+        assert_eq!(lines(&[0, 1, 2, 4]), "3-9, 17");
+        assert_eq!(lines(&[1, 3]), "4, 10");
+        assert_eq!(lines(&[]), "");
     }
 }
