@@ -2,11 +2,13 @@
 
 use std::collections::HashMap;
 
-use super::program::Site;
 use xhist_history::model::FileCode;
 
 /// A place: line and column.
-type Place = (u32, u32);
+pub type Place = (u32, u32);
+
+/// A site: its place, the site around it, and its function.
+pub type SiteInText = (Place, Option<u32>, u32);
 
 /// A branch of an `if` or a `match`. What lies between its end and `past` does not run after it.
 #[derive(Clone, Copy, Debug)]
@@ -32,17 +34,18 @@ pub struct Branches {
 }
 
 impl Branches {
-    /// Adds the branches of a file and finds those around its sites, which are these. They are behind those of other files.
-    pub fn add(&mut self, code: Option<&FileCode>, first: usize, sites: &[Site]) {
+    /// Adds the branches of a file and finds those around its sites, which are at these places. They are behind those of other
+    /// files.
+    pub fn add(&mut self, code: Option<&FileCode>, first: usize, places: &[Place]) {
         let mut spans = code.map_or(Vec::new(), |code| code.branches.clone());
         spans.sort_by_key(|(span, _)| (span.line, span.col));
-        let mut order: Vec<usize> = (0..sites.len()).collect();
-        order.sort_by_key(|site| place(&sites[*site]));
-        self.around.resize(first + sites.len(), None);
+        let mut order: Vec<usize> = (0..places.len()).collect();
+        order.sort_by_key(|site| places[*site]);
+        self.around.resize(first + places.len(), None);
         let mut spans = spans.into_iter().peekable();
         let mut open: Vec<u32> = Vec::new();
         for site in order {
-            let at = place(&sites[site]);
+            let at = places[site];
             while let Some((span, past)) = spans.next_if(|(span, _)| (span.line, span.col) <= at) {
                 self.close(&mut open, (span.line, span.col));
                 let end = (span.end_line, span.end_col);
@@ -68,32 +71,27 @@ impl Branches {
 
     /// For each site the nearest one in front of it, inside the same statement of the same function, that may run before it:
     /// not what is in another branch of an `if` or a `match`.
-    pub fn in_front(&self, sites: &[Site]) -> Vec<Option<u32>> {
-        let mut in_front = vec![None; sites.len()];
+    pub fn in_front(&self, sites: impl Iterator<Item = SiteInText>) -> Vec<Option<u32>> {
+        let mut in_front: Vec<Option<u32>> = Vec::new();
         let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
         let mut first: HashMap<(u32, Option<u32>, u32), u32> = HashMap::new();
-        for (index, site) in (0..).zip(sites) {
-            let (parent, function) = (site.parent, site.function);
+        for (index, (place, parent, function)) in (0..).zip(sites) {
             let mut before = last.insert((parent, function), index);
             let excluding = |before: u32| {
-                let excludes = |branch: &u32| self.branches[*branch as usize].excludes(place(site));
+                let excludes = |branch: &u32| self.branches[*branch as usize].excludes(place);
                 self.of(before).filter(excludes).last()
             };
             while let Some(branch) = before.and_then(excluding) {
                 let begin = first.get(&(branch, parent, function));
                 before = begin.and_then(|begin| in_front[*begin as usize]);
             }
-            in_front[index as usize] = before;
+            in_front.push(before);
             for branch in self.of(index) {
                 first.entry((branch, parent, function)).or_insert(index);
             }
         }
         in_front
     }
-}
-
-fn place(site: &Site) -> Place {
-    (site.line, site.col)
 }
 
 #[cfg(test)]

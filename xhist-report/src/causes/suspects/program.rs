@@ -123,7 +123,8 @@ impl ProgramSites {
                 }
             }
             program.nest(first);
-            program.branches.add(names.code(file), first, &program.sites[first..]);
+            let places = program.sites[first..].iter().map(|site| (site.line, site.col));
+            program.branches.add(names.code(file), first, &places.collect::<Vec<_>>());
         }
         program
     }
@@ -153,7 +154,8 @@ impl ProgramSites {
 
     /// For each site the nearest one in front of it, inside the same statement of the same function, that may run before it.
     pub fn in_front(&self) -> Vec<Option<u32>> {
-        self.branches.in_front(&self.sites)
+        self.branches
+            .in_front(self.sites.iter().map(|site| ((site.line, site.col), site.parent, site.function)))
     }
 
     /// Finds the parents of the sites of one file, which start at this one.
