@@ -11,7 +11,7 @@ use xhist_history::model::{count, shortened, visible};
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
 const BRIEF: usize = 6;
 const BRIEF_FEWEST: usize = 3;
-/// Suspects behind them of which only the places are named, and more of them while the line has at most so many characters.
+/// Suspects behind them of which only the places are named, and the characters of a line up to which it names more.
 const BRIEF_PLACES: usize = 10;
 const PLACES_WIDTH: usize = 80;
 /// Lines of a brief text that did not run.
