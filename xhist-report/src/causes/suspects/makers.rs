@@ -254,6 +254,10 @@ impl MakerSearch<'_> {
         }
         let around = self.program.sites[site as usize].parent.filter(|around| chooses(texts.of(*around)));
         let Some(condition) = in_front.or(around).filter(|_| steps <= STEPS) else { return };
+        // Each is followed once, so the search ends soon.
+        if self.found.len() >= MOST || self.found.iter().any(|known| known.site == condition) {
+            return;
+        }
         let Some(index) = self.history.order[..at].iter().rposition(|known| *known == condition) else {
             return;
         };
