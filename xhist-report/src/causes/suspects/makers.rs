@@ -4,7 +4,8 @@
 use std::collections::{HashMap, HashSet};
 
 use super::history::{FailureHistory, Maker};
-use super::program::ProgramSites;
+use super::maker_text::{Change, FIELD, change, chooses, is_empty_value, names, only_names};
+use super::program::{Function, ProgramSites};
 use super::text_weight::code_of;
 
 /// Statements that are searched for a name.
@@ -20,15 +21,6 @@ const CALLS: usize = 4;
 /// Lines of a statement that are read.
 const LINES: u32 = 16;
 
-/// Words of the language that name no value.
-const KEYWORDS: [&str; 22] = [
-    "as", "break", "else", "false", "for", "if", "in", "let", "loop", "match", "move", "mut", "ref",
-    "return", "self", "true", "unsafe", "while", "usize", "await", "dyn", "impl",
-];
-
-/// Statements that begin so bind names.
-const BINDINGS: [&str; 4] = ["let ", "if let ", "while let ", "} else if let "];
-
 /// A statement whose names are looked for: where it is in the order of the sites, which open call it is in, and how many steps
 /// led to it.
 struct Quest {
@@ -41,7 +33,7 @@ struct Quest {
 
 /// The sites that made what the failed statement names, the nearest first. `text_of`: the text of a line of a site's file.
 pub fn makers(
-    program: &ProgramSites,
+    (program, in_front): (&ProgramSites, &[Option<u32>]),
     history: &FailureHistory,
     text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
 ) -> Vec<Maker> {
@@ -51,9 +43,16 @@ pub fn makers(
     // A check follows the value that it checks, in lines before it.
     let failed = history.panic_line.filter(|_| history.panic_site == Some(first) && !history.is_check);
     let failed = failed.filter(|failed| *failed != line(first)).and_then(|failed| text_of(first, failed));
-    let mut texts = Texts { program, text_of, known: HashMap::new(), changes: HashMap::new() };
+    let mut texts = Texts { program, in_front, text_of, known: HashMap::new(), changes: HashMap::new() };
     let text = failed.unwrap_or_else(|| texts.of(first).to_owned());
-    let mut search = MakerSearch { program, history, found: Vec::new(), quests: Vec::new() };
+    let mut search = MakerSearch {
+        program,
+        history,
+        types: types(program),
+        skipped: skipped(program, history),
+        found: Vec::new(),
+        quests: Vec::new(),
+    };
     search.quests.push(Quest { at, open: Some(0), steps: 0, names: names(&text) });
     if history.is_check && at + 1 < history.order.len() {
         search.returned((at, history.order.len() - 1), 0, &mut texts);
@@ -72,6 +71,8 @@ pub fn makers(
 /// Texts of statements.
 struct Texts<'t> {
     program: &'t ProgramSites,
+    /// For each site the one in front of it in the same block.
+    in_front: &'t [Option<u32>],
     text_of: &'t mut dyn FnMut(u32, u32) -> Option<String>,
     known: HashMap<u32, String>,
     changes: HashMap<u32, Option<Change>>,
@@ -104,6 +105,10 @@ impl Texts<'_> {
 struct MakerSearch<'s> {
     program: &'s ProgramSites,
     history: &'s FailureHistory,
+    /// For each function a number of the type that it is a method of.
+    types: Vec<u32>,
+    /// For each condition that ran, the statements directly inside it that did not.
+    skipped: HashMap<u32, Vec<u32>>,
     found: Vec<Maker>,
     quests: Vec<Quest>,
 }
@@ -139,6 +144,7 @@ impl MakerSearch<'_> {
         let Quest { at, open, steps, ref names } = *quest;
         let mut missing: HashSet<&str> = names.iter().map(String::as_str).collect();
         let of = self.function(at);
+        let names_fields = names.iter().any(|name| name.starts_with(FIELD));
         // Changes of what may turn out to borrow a missing value.
         let mut others: Vec<(usize, Option<usize>, Change)> = Vec::new();
         // The newest statement of the calls that were passed.
@@ -149,9 +155,13 @@ impl MakerSearch<'_> {
             }
             if self.function(index) != of {
                 inner.get_or_insert(index);
+                if names_fields && self.types[self.function(index) as usize] == self.types[of as usize] {
+                    self.made_field((index, steps), &mut missing, texts);
+                }
                 continue;
             }
             let returned = inner.take();
+            self.skipped(index, (open, steps), &missing, texts);
             let Some(change) = texts.change(self.history.order[index]) else { continue };
             let names_missing = |names: &[String]| names.iter().any(|name| missing.contains(name.as_str()));
             let (is_made, is_lent) =
@@ -176,11 +186,44 @@ impl MakerSearch<'_> {
         }
         // What no statement of the function binds is a parameter, as a rule.
         let caller = open.and_then(|open| Some((open + 1, *self.history.open.get(open + 1)?)));
-        if let Some((open, caller)) = caller.filter(|_| !missing.is_empty())
+        let has_parameter = missing.iter().any(|name| !name.starts_with(FIELD));
+        if let Some((open, caller)) = caller.filter(|_| has_parameter)
             && let Some(at) = self.history.order[..at].iter().rposition(|site| *site == caller)
         {
             let names = self::names(texts.of(caller));
             self.ask(Quest { at, open: Some(open), steps: steps + 1, names });
+        }
+    }
+
+    /// A condition that kept a statement from changing a missing value made that value, too.
+    fn skipped(
+        &mut self,
+        at: usize,
+        (open, steps): (Option<usize>, u32),
+        missing: &HashSet<&str>,
+        texts: &mut Texts<'_>,
+    ) {
+        let site = self.history.order[at];
+        let Some(inside) = self.skipped.get(&site) else { return };
+        let changes = |site: &u32, texts: &mut Texts<'_>| {
+            let change = texts.change(*site);
+            change.is_some_and(|change| change.changed.iter().any(|name| missing.contains(name.as_str())))
+        };
+        if inside.iter().any(|site| changes(site, texts)) && chooses(texts.of(site)) {
+            self.add(at, steps);
+            let names = names(texts.of(site));
+            self.ask(Quest { at, open, steps: steps + 1, names });
+        }
+    }
+
+    /// A method of the same type may have made a field that is missing.
+    fn made_field(&mut self, (at, steps): (usize, u32), missing: &mut HashSet<&str>, texts: &mut Texts<'_>) {
+        let Some(change) = texts.change(self.history.order[at]) else { return };
+        let is_made = |name: &String| name.starts_with(FIELD) && missing.contains(name.as_str());
+        if change.changed.iter().any(is_made) {
+            let change = change.clone();
+            missing.retain(|name| !change.bound.iter().any(|bound| bound == name));
+            self.made((at, None, change), (None, steps), texts);
         }
     }
 
@@ -191,11 +234,43 @@ impl MakerSearch<'_> {
         (open, steps): (Option<usize>, u32),
         texts: &mut Texts<'_>,
     ) {
-        self.add(at, steps);
+        if !is_empty_value(texts.of(self.history.order[at])) {
+            self.add(at, steps);
+        }
         if let Some(last) = returned {
             self.returned((at, last), steps + 1, texts);
         }
         self.ask(Quest { at, open, steps: steps + 1, names: change.made_of });
+        self.chose(at, (open, steps + 1), texts);
+    }
+
+    /// Looks for the condition that chose this statement, and for what that was made of.
+    fn chose(&mut self, at: usize, (open, steps): (Option<usize>, u32), texts: &mut Texts<'_>) {
+        let site = self.history.order[at];
+        let is_else_if = |site: &u32, texts: &mut Texts<'_>| texts.of(*site).starts_with("} else if ");
+        let mut in_front = texts.in_front[site as usize];
+        while let Some(before) = in_front.filter(|before| !is_else_if(before, texts)) {
+            in_front = texts.in_front[before as usize];
+        }
+        let around = self.program.sites[site as usize].parent.filter(|around| chooses(texts.of(*around)));
+        let Some(condition) = in_front.or(around).filter(|_| steps <= STEPS) else { return };
+        // Each is followed once, so the search ends soon.
+        if self.found.len() >= MOST || self.found.iter().any(|known| known.site == condition) {
+            return;
+        }
+        let Some(index) = self.history.order[..at].iter().rposition(|known| *known == condition) else {
+            return;
+        };
+        self.add(index, steps);
+        let names = names(texts.of(condition));
+        // What the condition called ended before the first statement that it chose.
+        let (of, depth) = (self.function(index), self.depth(index));
+        let is_inside = |at: &usize| self.depth(*at) > depth || self.function(*at) != of;
+        let last = (index + 1..at).take_while(is_inside).last();
+        if let Some(last) = last {
+            self.returned((index, last), steps + 1, texts);
+        }
+        self.ask(Quest { at: index, open, steps: steps + 1, names });
     }
 
     /// The statement at `caller` made calls, of which `last` is the newest statement. Each of them ended at a statement that made
@@ -245,116 +320,33 @@ impl MakerSearch<'_> {
                 steps += 1;
             }
             self.ask(Quest { at, open: None, steps, names });
+            self.chose(at, (None, steps), texts);
         }
     }
 }
 
-/// What a statement makes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-struct Change {
-    /// The names of what it binds or changes.
-    changed: Vec<String>,
-    /// Those that it binds: what they were before says nothing.
-    bound: Vec<String>,
-    /// It lends something that may be changed.
-    lends: bool,
-    /// The names that it makes them of.
-    made_of: Vec<String>,
-}
-
-/// What a statement binds or changes: a variable, a field, an element, the receiver of a call whose result is dropped, or what it
-/// lends by `&mut`.
-fn change(text: &str) -> Option<Change> {
-    let code = text.trim();
-    let lent = code.match_indices("&mut ").filter_map(|(at, lends)| words(&code[at + lends.len()..]).next());
-    let mut changed: Vec<String> = lent.filter(is_value).map(|(word, ..)| word.to_owned()).collect();
-    if let Some((bound, made_of)) = binding(code) {
-        changed.extend(bound.iter().cloned());
-        let bound = if binds_all(code) { bound } else { Vec::new() };
-        let lends = code.contains("&mut ") || code.contains("_mut(");
-        return Some(Change { changed, bound, lends, made_of });
+/// For each function a number of the type that it is a method of, or of its module.
+fn types(program: &ProgramSites) -> Vec<u32> {
+    let mut known: HashMap<(u16, &str), u32> = HashMap::new();
+    let mut types = Vec::new();
+    for Function { file, path } in &program.functions {
+        let next = known.len() as u32;
+        let of = path.rsplit_once("::").map_or("", |(of, _)| of);
+        types.push(*known.entry((*file, of)).or_insert(next));
     }
-    let arguments = ["write!(", "writeln!("].iter().find_map(|name| code.strip_prefix(name));
-    let is_receiver = |(_, before, behind): &(&str, &str, &str)| before.is_empty() && behind.starts_with('.');
-    let receiver = match arguments {
-        Some(arguments) => words(arguments).next(),
-        None => words(code).next().filter(is_receiver).filter(|_| code.ends_with(';')),
-    };
-    changed.extend(receiver.filter(is_value).map(|(word, ..)| word.to_owned()));
-    (!changed.is_empty()).then(|| Change { changed, bound: Vec::new(), lends: false, made_of: names(code) })
+    types
 }
 
-/// Whether a binding makes all of the value: a part of it, and what an operator adds to, were made before.
-fn binds_all(code: &str) -> bool {
-    let binds = BINDINGS.iter().any(|word| code.starts_with(word)) || code.starts_with("for ");
-    let is_part = |left: &str| left.contains(['.', '[']);
-    binds || code.split_once(" = ").is_some_and(|(left, _)| !is_part(left))
-}
-
-/// The names that a line binds or changes, and those that it makes them of.
-fn binding(text: &str) -> Option<(Vec<String>, Vec<String>)> {
-    let code = code_of(text);
-    let is_let = BINDINGS.iter().any(|word| code.starts_with(word));
-    let (left, right) = match code.strip_prefix("for ") {
-        Some(rest) => rest.split_once(" in ")?,
-        None => code.split_once(" = ").or_else(|| {
-            let at = ["+= ", "-= ", "*= ", "/= ", "|= ", "&= ", "^= ", "<<= ", ">>= "];
-            at.iter().find_map(|operator| code.split_once(operator))
-        })?,
-    };
-    if !is_let && !code.starts_with("for ") && left.contains(['(', ')', '{']) {
-        return None;
-    }
-    // The type of a binding names no value.
-    let left = if is_let { left.split(": ").next().unwrap_or(left) } else { left };
-    Some((words(left).filter(is_value).map(|(word, ..)| word.to_owned()).collect(), names(right)))
-}
-
-/// Whether a statement only passes on a value that has a name: it makes nothing.
-pub(super) fn only_names(text: &str) -> bool {
-    let code = code_of(text).trim_end_matches([';', ',']);
-    let code = code.rsplit(" => ").next().unwrap_or(code);
-    let code = code.strip_prefix("return ").unwrap_or(code);
-    let inner = code
-        .strip_suffix(')')
-        .and_then(|code| ["Ok(", "Some(", "Err("].iter().find_map(|wrapper| code.strip_prefix(wrapper)));
-    let code = inner.unwrap_or(code).trim();
-    !code.is_empty() && code.chars().all(|char| char.is_alphanumeric() || char == '_')
-}
-
-/// The names of values in a text: no functions, macros, fields, types and paths.
-fn names(text: &str) -> Vec<String> {
-    let named = words(code_of(text)).filter(|word| {
-        let (_, before, behind) = *word;
-        let is_field = before.ends_with('.') && !before.ends_with("..");
-        let is_called = before.ends_with("::") || behind.starts_with(['(', '!']) || behind.starts_with("::");
-        is_value(word) && !is_field && !is_called
-    });
-    named.map(|(word, ..)| word.to_owned()).collect()
-}
-
-fn is_value((word, ..): &(&str, &str, &str)) -> bool {
-    word.starts_with(|char: char| char.is_lowercase() || char == '_')
-        && *word != "_"
-        && !KEYWORDS.contains(word)
-}
-
-/// The words of a text outside of its strings, each with what is before and behind it.
-fn words(text: &str) -> impl Iterator<Item = (&str, &str, &str)> {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        loop {
-            let begin = at + text[at..].find(|char: char| is_part(char) || char == '"')?;
-            if text[begin..].starts_with('"') {
-                at = begin + 1 + text[begin + 1..].find('"')? + 1;
-                continue;
-            }
-            let end = text[begin..].find(|char: char| !is_part(char)).map_or(text.len(), |len| begin + len);
-            at = end;
-            return Some((&text[begin..end], &text[..begin], &text[end..]));
+/// For each site that ran, the sites directly inside its statement that did not.
+fn skipped(program: &ProgramSites, history: &FailureHistory) -> HashMap<u32, Vec<u32>> {
+    let ran = history.ran();
+    let mut skipped: HashMap<u32, Vec<u32>> = HashMap::new();
+    for (index, site) in (0..).zip(&program.sites) {
+        if let Some(around) = site.parent.filter(|around| ran.contains(*around) && !ran.contains(index)) {
+            skipped.entry(around).or_default().push(index);
         }
-    })
+    }
+    skipped
 }
 
 #[cfg(test)]
@@ -381,7 +373,8 @@ mod tests {
     fn found(texts: [&str; 8], history: FailureHistory) -> Vec<(u32, u32)> {
         let program = ProgramSites::of(&Names::parse(MAP.as_bytes()));
         let history = FailureHistory { has_panic: true, ..history };
-        let makers = makers(&program, &history, &mut |site, _| Some(texts[site as usize].to_owned()));
+        let text = &mut |site: u32, _| Some(texts[site as usize].to_owned());
+        let makers = makers((&program, &program.in_front()), &history, text);
         makers.into_iter().map(|maker| (maker.site, maker.steps)).collect()
     }
 
@@ -400,7 +393,8 @@ mod tests {
         assert_eq!(found(texts, history()), expected, "tag, what made it, and the parameter end");
         assert!(found([""; 8], history()).is_empty(), "no texts");
         let program = ProgramSites::of(&Names::parse(MAP.as_bytes()));
-        assert!(makers(&program, &history(), &mut |_, _| Some("a".to_owned())).is_empty(), "nothing failed");
+        let none = makers((&program, &program.in_front()), &history(), &mut |_, _| Some("a".to_owned()));
+        assert!(none.is_empty(), "nothing failed");
     }
 
     #[test]
@@ -451,44 +445,90 @@ mod tests {
     }
 
     #[test]
-    fn changes_are_known_by_their_text() {
-        let known = |text: &str| {
-            change(text).map(|change| (change.changed.join(" "), change.bound.join(" "), change.lends))
+    fn a_field_was_made_by_the_newest_method_that_wrote_it() {
+        // `f` and `g` are methods of one type, or functions of one module.
+        let texts = [
+            "self.next = key + 1;",
+            "",
+            "let key = self.next;",
+            "key",
+            "",
+            "",
+            "f(1);",
+            "assert_eq!(a.g(), 1);",
+        ];
+        let history = || FailureHistory {
+            order: vec![6, 0, 7, 2, 3],
+            depths: vec![0, 1, 0, 1, 1],
+            open: vec![7],
+            is_check: true,
+            ..FailureHistory::default()
         };
-        let of = |changed: &str, bound: &str, lends| Some((changed.to_owned(), bound.to_owned(), lends));
-        assert_eq!(known("let table = doc.as_table_mut();"), of("table", "table", true));
-        assert_eq!(known("let rest = fill(&mut buf);"), of("buf rest", "rest", true));
-        assert_eq!(known("count = 1;"), of("count", "count", false));
-        assert_eq!(known("count += step;"), of("count", "", false));
-        assert_eq!(known("cookie.expires = Some(time);"), of("cookie expires", "", false), "a part");
-        assert_eq!(known("table.insert(&key, 1);"), of("table", "", false));
-        assert_eq!(known("write!(out, \"{x}\")?;"), of("out", "", false));
-        assert_eq!(known("table.len()"), None, "its value goes on");
+        assert_eq!(found(texts, history()), [(2, 0), (0, 1)]);
+        let other = texts.map(|text| text.replace("self.next = ", "self.last = "));
+        assert_eq!(found(other.each_ref().map(String::as_str), history()), [(2, 0)], "another field");
     }
 
     #[test]
-    fn what_returns_a_name_makes_nothing() {
-        for passes in ["tag", "return Ok(tag);", "Kind::Word(tag) => Some(tag),"] {
-            assert!(only_names(passes), "{passes}");
-        }
-        assert!(!only_names("Kind::Word(tag) => tag + 1,") && !only_names("Ok(f(tag))"));
+    fn the_condition_that_chose_what_made_a_value_made_it() {
+        let map = MAP.replace(r#""line":5,"col":5,"end":"5:6""#, r#""line":5,"col":5,"end":"6:7""#);
+        let program = ProgramSites::of(&Names::parse(map.as_bytes()));
+        let found = |condition: &str| {
+            let texts =
+                ["let limit = 7;", "limit", condition, "Kind::Short", "", "", "", "assert_eq!(g(), 1);"];
+            let history = FailureHistory {
+                order: vec![7, 2, 0, 1, 3],
+                depths: vec![0, 1, 2, 2, 1],
+                open: vec![7],
+                is_check: true,
+                has_panic: true,
+                ..FailureHistory::default()
+            };
+            let text = &mut |site: u32, _| Some(texts[site as usize].to_owned());
+            let makers = makers((&program, &program.in_front()), &history, text);
+            makers.into_iter().map(|maker| (maker.site, maker.steps)).collect::<Vec<_>>()
+        };
+        assert_eq!(found("if len < f() {"), [(3, 0), (2, 1), (0, 2)], "with what it called");
+        assert_eq!(found("for part in f() {"), [(3, 0)], "no choice");
     }
 
     #[test]
-    fn names_are_those_of_values() {
-        assert_eq!(names("let x = a.len() - b[i + 1].c + f(d, \"e f\"); // g"), ["x", "a", "b", "i", "d"]);
-        assert_eq!(names("Self::new(Some(at), u::V, m!(x), 1..end)"), ["at", "x", "end"]);
+    fn a_condition_that_kept_a_statement_from_changing_a_value_made_it() {
+        let map = MAP.replace(r#""line":1,"col":5,"end":"1:6""#, r#""line":1,"col":5,"end":"2:7""#);
+        let mut program = ProgramSites::of(&Names::parse(map.as_bytes()));
+        // All of them are in `main`.
+        let main = program.sites[4].function;
+        program.sites[..2].iter_mut().for_each(|site| site.function = main);
+        let found = |inside: &str, order: &[u32]| {
+            let texts = ["if !all {", inside, "", "", "let out = g();", "", "", "assert_eq!(out, 1);"];
+            let history = FailureHistory {
+                order: order.to_vec(),
+                depths: vec![0; order.len()],
+                open: vec![7],
+                is_check: true,
+                has_panic: true,
+                ..FailureHistory::default()
+            };
+            let text = &mut |site: u32, _| Some(texts[site as usize].to_owned());
+            let makers = makers((&program, &program.in_front()), &history, text);
+            makers.into_iter().map(|maker| (maker.site, maker.steps)).collect::<Vec<_>>()
+        };
+        assert_eq!(found("out.push(c);", &[4, 0, 7]), [(0, 0), (4, 0)]);
+        assert_eq!(found("log.push(c);", &[4, 0, 7]), [(4, 0)], "it changes something else");
+        assert_eq!(found("out.push(c);", &[4, 0, 1, 7]), [(1, 0), (4, 0), (0, 1)], "it ran");
     }
 
     #[test]
-    fn bindings_are_known_by_their_text() {
-        let bound = |text: &str| binding(text).map(|(bound, made_of)| (bound.join(" "), made_of.join(" ")));
-        let of = |bound: &str, made_of: &str| Some((bound.to_owned(), made_of.to_owned()));
-        assert_eq!(bound("let (tag, rest) = self.text.split_at(pos + 1);"), of("tag rest", "pos"));
-        assert_eq!(bound("if let Some(pos) = line.find(c) {"), of("pos", "line c"));
-        assert_eq!(bound("let mut at: usize = 0;"), of("at", ""));
-        assert_eq!(bound("for item in items {"), of("item", "items"));
-        assert_eq!(bound("count += step;"), of("count", "step"));
-        assert_eq!(bound("f(a == b)"), None);
+    fn what_makes_an_empty_value_makes_nothing() {
+        let texts =
+            ["let mut out = String::new();", "out.push(c);", "", "", "", "assert_eq!(f(), \"\");", "", ""];
+        let history = FailureHistory {
+            order: vec![5, 0, 1],
+            depths: vec![0, 1, 1],
+            open: vec![5],
+            is_check: true,
+            ..FailureHistory::default()
+        };
+        assert_eq!(found(texts, history), [(1, 0)]);
     }
 }

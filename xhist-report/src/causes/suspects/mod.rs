@@ -4,12 +4,14 @@
 
 mod bits;
 mod clusters;
+mod control;
 mod failed_test;
 mod findings;
 mod first_lines;
 mod formula;
 mod history;
 mod json;
+mod maker_text;
 mod makers;
 mod nearest;
 mod not_run;
@@ -95,7 +97,7 @@ pub struct SuspectOptions {
 }
 
 /// Suspects that are considered for the few lines below an answer.
-const BELOW_ANSWER: usize = 20;
+const BELOW_ANSWER: usize = 60;
 
 /// Prints the few lines below an answer, and nothing if there is nothing to rank. `offers_values`: the run may be repeated with
 /// values.
@@ -253,6 +255,7 @@ fn ranked<T>(
         let file = program.sites[site as usize].file;
         sources.line((map, names), file, line, notes).map(str::to_owned)
     };
+    let in_front = program.in_front();
     for history in found.tests.iter_mut().filter_map(|test| test.history.as_mut()) {
         let at = history.panic_site.zip(history.panic_line);
         let text = at.and_then(|(site, line)| texts(site, line, notes));
@@ -264,9 +267,10 @@ fn ranked<T>(
         // What returns the value of a name has made nothing, and no more has a destructor.
         history.returned.retain(|site| {
             let text = texts(*site, program.sites[*site as usize].line, notes);
-            !text.is_some_and(|text| makers::only_names(&text)) && !program.is_of_drop(*site)
+            !text.is_some_and(|text| maker_text::only_names(&text)) && !program.is_of_drop(*site)
         });
-        history.makers = makers::makers(&program, history, &mut |site, line| texts(site, line, notes));
+        let text = &mut |site, line| texts(site, line, notes);
+        history.makers = makers::makers((&program, &in_front), history, text);
     }
     let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
     let mut weigh = |site: u32| {

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
+use super::control::Branches;
 use qs_core::record::Statement;
 
 use xhist_history::model::{BodyKind, CodeBody, Names};
@@ -66,6 +67,7 @@ pub struct ProgramSites {
     by_number: Vec<u32>,
     /// For each file id the first id of the same file.
     first_ids: HashMap<u16, u16>,
+    branches: Branches,
 }
 
 impl ProgramSites {
@@ -121,6 +123,8 @@ impl ProgramSites {
                 }
             }
             program.nest(first);
+            let places = program.sites[first..].iter().map(|site| (site.line, site.col));
+            program.branches.add(names.code(file), first, &places.collect::<Vec<_>>());
         }
         program
     }
@@ -148,11 +152,10 @@ impl ProgramSites {
         Cow::Owned(blamed)
     }
 
-    /// For each site the one in front of it, inside the same statement of the same function.
+    /// For each site the nearest one in front of it, inside the same statement of the same function, that may run before it.
     pub fn in_front(&self) -> Vec<Option<u32>> {
-        let mut last: HashMap<(Option<u32>, u32), u32> = HashMap::new();
-        let sites = (0..).zip(&self.sites);
-        sites.map(|(index, site)| last.insert((site.parent, site.function), index)).collect()
+        self.branches
+            .in_front(self.sites.iter().map(|site| ((site.line, site.col), site.parent, site.function)))
     }
 
     /// Finds the parents of the sites of one file, which start at this one.

@@ -237,45 +237,67 @@ fn evidence(program: &ProgramSites, tests: &[&Test], totals: TestTotals) -> Vec<
 }
 
 /// A condition decides whether the statements inside it run, and those behind it. That they did not is a spectrum as well.
-/// Returns the pairs of a condition and what it decides.
+/// Returns the pairs of a condition and what it decides. Of the statements in front only the nearest decides, and the one around
+/// only if none of them does.
 fn add_branches(
     program: &ProgramSites,
     tests: &[&Test],
     totals: TestTotals,
     evidence: &mut [SiteEvidence],
 ) -> Vec<(u32, u32)> {
-    let sites = (0..).zip(program.sites.iter().zip(program.in_front()));
-    let pairs = sites.flat_map(|(index, (site, before))| {
-        [site.parent, before].into_iter().flatten().map(move |condition| (condition, index))
-    });
+    let in_front = program.in_front();
+    // For each site the nearest one in front of it that other numbers of tests ran.
+    let mut deciding: Vec<Option<u32>> = vec![None; in_front.len()];
     let mut decided = Vec::new();
-    for (condition, branch) in pairs {
-        let (of_condition, of_branch) = (evidence[condition as usize], evidence[branch as usize]);
-        if of_condition.counts == of_branch.counts || of_condition.counts.failed == 0 {
-            continue;
-        }
-        let (mut taken, mut left) = (Counts::default(), Counts::default());
-        for test in tests.iter().filter(|test| test.ran.contains(condition)) {
-            let counts = if test.ran.contains(branch) { &mut taken } else { &mut left };
-            match test.failed {
-                true => counts.failed += 1,
-                false => counts.passed += 1,
+    for (branch, before) in (0..).zip(in_front) {
+        let counts = |site: u32| evidence[site as usize].counts;
+        deciding[branch as usize] = match before {
+            Some(before) if counts(before) == counts(branch) => deciding[before as usize],
+            before => before,
+        };
+        let conditions = [deciding[branch as usize], program.sites[branch as usize].parent];
+        for condition in conditions.into_iter().flatten() {
+            if add_branch(tests, totals, (condition, branch), evidence) {
+                decided.push((condition, branch));
+                break;
             }
-        }
-        // Alternatives run without each other.
-        if taken != of_branch.counts {
-            continue;
-        }
-        decided.push((condition, branch));
-        let is_of_failed = taken.passed == 0;
-        let [taken, left] = [taken, left].map(|counts| ochiai(counts, totals));
-        let evidence = &mut evidence[condition as usize];
-        evidence.leads_there |= is_of_failed && taken >= OTHER_WAY * evidence.value;
-        if left > evidence.value {
-            evidence.branch = evidence.branch.max(left);
         }
     }
     decided
+}
+
+/// Adds what a branch says of a condition. Returns whether the condition decides it.
+fn add_branch(
+    tests: &[&Test],
+    totals: TestTotals,
+    (condition, branch): (u32, u32),
+    evidence: &mut [SiteEvidence],
+) -> bool {
+    let (of_condition, of_branch) = (evidence[condition as usize], evidence[branch as usize]);
+    if of_condition.counts == of_branch.counts || of_condition.counts.failed == 0 {
+        return false;
+    }
+    let (mut taken, mut left) = (Counts::default(), Counts::default());
+    for test in tests.iter().filter(|test| test.ran.contains(condition)) {
+        let counts = if test.ran.contains(branch) { &mut taken } else { &mut left };
+        match test.failed {
+            true => counts.failed += 1,
+            false => counts.passed += 1,
+        }
+    }
+    // It runs without the condition, too.
+    if taken != of_branch.counts {
+        return false;
+    }
+    let evidence = &mut evidence[condition as usize];
+    evidence.leads_there |= taken.passed == 0 && ochiai(taken, totals) >= OTHER_WAY * evidence.value;
+    // Not to go where few tests go is nothing unusual.
+    let went = f64::from(taken.passed);
+    let left = ochiai(left, totals) * went / (went + 1.0);
+    if left > evidence.value {
+        evidence.branch = evidence.branch.max(left);
+    }
+    true
 }
 
 /// Nearness, open calls and first differences.
@@ -421,7 +443,7 @@ fn columns(program: &ProgramSites, tests: &[&Test]) -> Vec<[u64; 2]> {
 }
 
 /// The sites that may be suspects. What every test ran, and initializers, are no suspects if something else of the program's own
-/// code is left: the tests say nothing about them. Except conditions from which failed tests go another way.
+/// code has a better value: the tests say nothing about them. Except conditions from which failed tests go another way.
 fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let (totals, evidence) = (ranking.totals, &ranking.evidence);
     let is_common = |site: &u32| {
@@ -433,8 +455,11 @@ fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
     let says_nothing = |site: &u32| is_common(site) || program.sites[*site as usize].is_initializer;
     let (common, left): (Vec<u32>, Vec<u32>) = ran.partition(says_nothing);
-    let is_own = |site: &u32| program.sites[*site as usize].role == Role::Own;
-    match totals.passed > 0 && left.iter().any(is_own) {
+    let of_all = ochiai(Counts { failed: totals.failed, passed: totals.passed }, totals);
+    let is_better = |site: &u32| {
+        program.sites[*site as usize].role == Role::Own && evidence[*site as usize].value > of_all
+    };
+    match totals.passed > 0 && left.iter().any(is_better) {
         true => {
             ranking.common = common.len();
             left
@@ -654,19 +679,50 @@ mod tests {
         assert_eq!(suspects(&alike), [3, 2, 1, 0]);
         let tests = [test(0b1_1111, true), test(0b1111, false), test(0b1111, false)];
         assert_eq!((suspects(&tests), ranked(&tests).common), (vec![4], 4));
+        // Site 4 has 1 / sqrt(3), the others sqrt(3) / 2.
+        let most_fail = [test(0b1_1111, true), test(0b1111, true), test(0b1111, true), test(0b1111, false)];
+        assert_eq!((suspects(&most_fail).len(), ranked(&most_fail).common), (5, 0));
     }
 
     #[test]
     fn a_condition_that_every_test_ran_is_a_suspect_if_failed_tests_go_another_way() {
         // Site 1 decides whether site 2 runs: it does in the passed tests.
         let tests = [test(0b1_0011, true), test(0b1_0111, false), test(0b111, false)];
-        assert_eq!(suspects(&tests), [1, 4]);
+        assert_eq!(suspects(&tests), [4, 1]);
         // If it does in the failed one, it is behind site 2.
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0011, false)];
         assert_eq!(suspects(&tests), [2, 1]);
         // A passed test took the same way.
         let tests = [test(0b0111, true), test(0b0111, false), test(0b0011, false)];
         assert_eq!(suspects(&tests), [2]);
+    }
+
+    #[test]
+    fn not_to_go_where_few_tests_go_is_nothing_unusual() {
+        let branch = |passed: usize| {
+            let mut tests = vec![test(0b0011, true)];
+            tests.extend((0..passed).map(|_| test(0b0111, false)));
+            ranked(&tests).evidence[1].branch
+        };
+        assert_eq!(
+            [1, 4, 9].map(branch),
+            [0.0, 0.8, 0.9],
+            "half of the value is less than that of the condition"
+        );
+    }
+
+    #[test]
+    fn only_the_nearest_statement_in_front_decides() {
+        // Site 2 runs behind site 1 in the failed test alone, and both behind site 0.
+        let mut program = program();
+        let tests = [test(0b0111, true), test(0b0011, false), test(0b0001, false)];
+        let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
+        // Site 1 is a test of `else if` in the statement at site 0.
+        (program.sites[1].parent, program.sites[2].parent) = (Some(0), Some(0));
+        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
     }
 
     proptest! {

@@ -5,15 +5,15 @@ use std::io::{self, Write};
 use super::findings::{SuspectFindings, SuspectText, shown_value};
 use super::formula::{self, TestTotals};
 use super::not_run::NotRun;
-use super::program::Site;
 use super::rank::Suspect;
 use xhist_history::model::{count, shortened, visible};
 
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
 const BRIEF: usize = 6;
 const BRIEF_FEWEST: usize = 3;
-/// Suspects behind them of which only the places are named.
+/// Suspects behind them of which only the places are named, and the characters of a line up to which it names more.
 const BRIEF_PLACES: usize = 10;
+const PLACES_WIDTH: usize = 80;
 /// Lines of a brief text that did not run.
 const BRIEF_NOT_RUN: usize = 3;
 /// Characters of a source text in a brief text.
@@ -105,27 +105,38 @@ impl SuspectFindings<'_> {
         Ok(())
     }
 
-    /// The places of the suspects behind the first ones, by file.
-    fn places_text(&self, first: usize, most: usize, out: &mut dyn Write) -> io::Result<()> {
-        let mut files: Vec<(u16, Vec<String>)> = Vec::new();
-        let mut last = first;
-        for (rank, suspect) in self.ranking.ranked().skip(first).take(most) {
-            let Site { file, line, .. } = self.site(suspect.site);
-            match files.iter_mut().find(|(of, _)| of == file) {
-                Some((_, lines)) => lines.push(line.to_string()),
-                None => files.push((*file, vec![line.to_string()])),
+    /// The places of the suspects behind the first ones, by file: these at least.
+    fn places_text(&self, first: usize, fewest: usize, out: &mut dyn Write) -> io::Result<()> {
+        let behind: Vec<u32> = self.ranking.suspects.iter().skip(first).map(|suspect| suspect.site).collect();
+        let line = |number: usize| {
+            let (last, places) = (first + number, self.places(&behind[..number]));
+            match number {
+                0 => String::new(),
+                1 => format!("{last:>3}. {places}\n"),
+                _ => format!("{:>3}-{last}. {places}\n", first + 1),
             }
-            last = rank;
-        }
-        let list = |(file, lines): &(u16, Vec<String>)| {
-            format!("{}:{}", visible(self.path(*file)), lines.join(", "))
         };
-        let lists: Vec<String> = files.iter().map(list).collect();
-        match last - first {
-            0 => Ok(()),
-            1 => writeln!(out, "{last:>3}. {}", lists.join("; ")),
-            _ => writeln!(out, "{:>3}-{last}. {}", first + 1, lists.join("; ")),
+        let mut shown = line(behind.len().min(fewest));
+        let more = (fewest + 1..=behind.len()).map(line).take_while(|line| line.len() <= PLACES_WIDTH);
+        shown = more.last().unwrap_or(shown);
+        out.write_all(shown.as_bytes())
+    }
+
+    /// The places of sites, by file. Neighbours in the text are a range.
+    fn places(&self, sites: &[u32]) -> String {
+        let mut files: Vec<(u16, Vec<u32>)> = Vec::new();
+        for site in sites {
+            let file = self.site(*site).file;
+            match files.iter_mut().find(|(of, _)| *of == file) {
+                Some((_, sites)) => sites.push(*site),
+                None => files.push((file, vec![*site])),
+            }
         }
+        let list = |(file, mut sites): (u16, Vec<u32>)| {
+            sites.sort_unstable();
+            format!("{}:{}", visible(self.path(file)), ranges(&sites, &|site| self.site(site).line))
+        };
+        files.into_iter().map(list).collect::<Vec<_>>().join("; ")
     }
 
     /// A suspect with the reasons.
@@ -199,5 +210,27 @@ impl SuspectFindings<'_> {
         ];
         let reasons: Vec<&str> = reasons.iter().filter(|(is, _)| *is).map(|(_, reason)| *reason).collect();
         (!reasons.is_empty()).then(|| reasons.join("; "))
+    }
+}
+
+/// The lines of sites in the order of the text. Neighbours are a range.
+fn ranges(sites: &[u32], line: &dyn Fn(u32) -> u32) -> String {
+    let ranges = sites.chunk_by(|one, next| one + 1 == *next).map(|range| {
+        let [first, last] = [range[0], range[range.len() - 1]].map(line);
+        if range.len() == 1 { first.to_string() } else { format!("{first}-{last}") }
+    });
+    ranges.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_the_text_are_a_range() {
+        let lines = |sites: &[u32]| ranges(sites, &|site| [3, 4, 9, 10, 17][site as usize]);
+        assert_eq!(lines(&[0, 1, 2, 4]), "3-9, 17");
+        assert_eq!(lines(&[1, 3]), "4, 10");
+        assert_eq!(lines(&[]), "");
     }
 }
