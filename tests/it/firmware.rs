@@ -48,12 +48,17 @@ pub const CASES: &[Case] = &[
     Case::needing("on_risc_v_it_is_right_too", &[Need::FirmwareRiscV], || any_step(&RISC_V)),
     Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, at_hand::any_instruction),
     Case::needing(
+        "each_of_ten_thousand_dumps_in_qemu_ends_in_the_statement_at_hand",
+        NEEDS,
+        at_hand::every_instruction_in_qemu,
+    ),
+    Case::needing(
         "each_of_twenty_thousand_dumps_of_a_chip_ends_in_the_statement_at_hand",
         &[Need::Firmware, Need::LabWired],
         at_hand::every_instruction,
     ),
     Case::needing(
-        "the_walk_with_embassy_on_an_nrf52840_shows_what_the_page_says",
+        "the_walks_with_embassy_on_an_nrf52840_show_what_the_page_says",
         &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
         chips::embassy,
     ),

@@ -48,7 +48,10 @@ pub struct OtherBuild {
 impl fmt::Display for OtherBuild {
     fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (names, target) = (build_text(&self.names), build_text(&self.target));
-        write!(to, "the dictionary file is of build {names}, the target of build {target}: its names are not used")
+        write!(
+            to,
+            "the dictionary file is of build {names}, the target of build {target}: its names are not used"
+        )
     }
 }
 

@@ -12,8 +12,8 @@ use crate::defmt::DefmtTable;
 use crate::model::{PanicPlace, Record, Ring, Trace, What, visible};
 use crate::options::{EntryChoice, ReadOptions};
 use qs_host::{
-    DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, OtherBuild, RecordFields, StreamEvent,
-    TargetDescription, TargetSymbols,
+    DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, OtherBuild, RecordFields,
+    StreamEvent, TargetDescription, TargetSymbols,
 };
 
 /// Starts of a target that are distinguished.
