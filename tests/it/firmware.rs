@@ -104,6 +104,7 @@ pub const CASES: &[Case] = &[
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
     Case::needing(
         "each_failed_test_of_a_target_in_qemu_has_its_own_history",
         REGISTRY,
