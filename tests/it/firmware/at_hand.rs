@@ -195,8 +195,8 @@ struct Seen {
     in_handlers: BTreeSet<MapPlace>,
 }
 
-/// At each of so many instructions, the newest statement in memory is the one that the registers show. `next` gives R0, LR and PC,
-/// and the newest statement if memory has changed.
+/// At each of `count` instructions, the newest statement in memory is the one that the registers show. `next` gives R0, LR and
+/// PC, and the newest statement if memory has changed.
 fn check_each(
     record: u32,
     count: usize,

@@ -119,7 +119,8 @@ impl DefmtTable {
         (is_known && !strings.entries.is_empty()).then(|| DefmtTable(Arc::new(strings)))
     }
 
-    /// With the strings of another program of the same build. A line does not name its program, so different strings are none.
+    /// With the strings of another program of the same build. A line does not name its program, so strings that differ are
+    /// left out.
     #[must_use]
     pub fn agreed(self, other: DefmtTable) -> DefmtTable {
         match DefmtTable::default() {

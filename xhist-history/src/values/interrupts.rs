@@ -39,11 +39,11 @@ pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &
 }
 
 /// What a program says, and its file.
-type Found = ((InterruptNames, DefmtTable), Option<PathBuf>);
+type ProgramNames = ((InterruptNames, DefmtTable), Option<PathBuf>);
 
 /// What all programs of a build say, since a ring names its build alone: names of interrupts that none of them contradicts, texts
 /// if one program has any. A file only if they say the same.
-fn agreed(programs: impl Iterator<Item = Found>) -> Option<Found> {
+fn agreed(programs: impl Iterator<Item = ProgramNames>) -> Option<ProgramNames> {
     programs.reduce(|all, program| {
         if all.0 == program.0 {
             return all;
@@ -165,7 +165,7 @@ mod tests {
         let a = || ((names(&[(15, "SysTick"), (16, "WDT")]), none()), Some(PathBuf::from("a")));
         let b = || ((names(&[(15, "SysTick"), (17, "RTC")]), none()), Some(PathBuf::from("b")));
         let c = || ((names(&[(16, "POWER")]), none()), Some(PathBuf::from("c")));
-        let of = |programs: Vec<Found>| agreed(programs.into_iter());
+        let of = |programs: Vec<ProgramNames>| agreed(programs.into_iter());
         assert_eq!(of(vec![a(), a()]), Some(a()));
         let both = names(&[(15, "SysTick"), (16, "WDT"), (17, "RTC")]);
         assert_eq!(of(vec![a(), b()]), Some(((both, none()), None)));
