@@ -21,7 +21,7 @@ pub use stream::decoder::{CUT_FIRST, CUT_LAST, Decoder, Listener, StreamEvent};
 pub use stream::receiver::{BadFrame, Fault, RawRecord, Received, Receiver, SequenceJump};
 pub use symbols::dictionary_file::{DictionaryError, read as read_dictionaries, write as write_dictionaries};
 pub use symbols::target::TargetDescription;
-pub use symbols::target_symbols::TargetSymbols;
+pub use symbols::target_symbols::{OtherBuild, TargetSymbols};
 pub use text::fields::{FieldValue, RecordFields};
 pub use text::lines::{LineClass, LineFormatter, LineSink};
 pub use text::matlab::push_row as push_matlab_row;

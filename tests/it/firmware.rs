@@ -48,12 +48,17 @@ pub const CASES: &[Case] = &[
     Case::needing("on_risc_v_it_is_right_too", &[Need::FirmwareRiscV], || any_step(&RISC_V)),
     Case::needing("a_dump_at_any_instruction_ends_in_the_statement_at_hand", NEEDS, at_hand::any_instruction),
     Case::needing(
+        "each_of_ten_thousand_dumps_in_qemu_ends_in_the_statement_at_hand",
+        NEEDS,
+        at_hand::every_instruction_in_qemu,
+    ),
+    Case::needing(
         "each_of_twenty_thousand_dumps_of_a_chip_ends_in_the_statement_at_hand",
         &[Need::Firmware, Need::LabWired],
         at_hand::every_instruction,
     ),
     Case::needing(
-        "the_walk_with_embassy_on_an_nrf52840_shows_what_the_page_says",
+        "the_walks_with_embassy_on_an_nrf52840_show_what_the_page_says",
         &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
         chips::embassy,
     ),
@@ -99,6 +104,7 @@ pub const CASES: &[Case] = &[
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
     Case::needing(
         "each_failed_test_of_a_target_in_qemu_has_its_own_history",
         REGISTRY,

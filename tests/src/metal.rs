@@ -411,10 +411,14 @@ impl Machine {
 
     /// A register.
     pub fn register(&mut self, number: u8) -> u32 {
+        self.registers()[usize::from(number)]
+    }
+
+    /// All registers, by number.
+    pub fn registers(&mut self) -> Vec<u32> {
         let all = self.ask("g");
-        let digits =
-            all.get(usize::from(number) * 8..).and_then(|rest| rest.get(..8)).expect("the registers");
-        u32::from_str_radix(digits, 16).expect("a register").swap_bytes()
+        let words = all.as_bytes().chunks_exact(8).map(|digits| std::str::from_utf8(digits).expect("text"));
+        words.map(|digits| u32::from_str_radix(digits, 16).expect("a register").swap_bytes()).collect()
     }
 
     /// Writes bytes into memory.

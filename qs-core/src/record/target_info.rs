@@ -23,6 +23,11 @@ pub struct BuildTime {
 }
 
 impl BuildTime {
+    /// Whether it is a time.
+    pub const fn is_known(&self) -> bool {
+        self.year != 0
+    }
+
     /// Reads the form of QSPY's file names: `230714_092653`.
     pub const fn parse(text: &str) -> Option<BuildTime> {
         let &[y0, y1, m0, m1, d0, d1, b'_', h0, h1, n0, n1, s0, s1] = text.as_bytes() else { return None };

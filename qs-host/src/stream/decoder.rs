@@ -8,7 +8,7 @@ use super::decoded::{DecodedRecord, RecordShape};
 use super::field_reader::MissingBytes;
 use super::fixed_layout::FixedLayouts;
 use super::receiver::{BadFrame, RawRecord, Received, Receiver, SequenceJump};
-use crate::symbols::target_symbols::TargetSymbols;
+use crate::symbols::target_symbols::{OtherBuild, TargetSymbols};
 
 /// The fault of bytes before the first good record.
 pub const CUT_FIRST: &str = "the stream starts within a frame";
@@ -28,6 +28,8 @@ pub enum StreamEvent<'a> {
     Record(&'a DecodedRecord<'a>),
     /// The target is another build than the one whose names are known.
     OtherTarget,
+    /// The names that the user gave are of another build, and were forgotten.
+    OtherBuild(OtherBuild),
     /// All names except those of enumerations are about to be forgotten.
     Clear,
     /// A target info had impossible sizes; they were ignored.
@@ -196,6 +198,9 @@ fn apply_target_info(payload: &[u8], known: &mut TargetSymbols, listener: &mut i
     let (changed, believed) = known.target.update(&info);
     if !believed {
         listener.event(StreamEvent::OddSizes, known);
+    }
+    if let Some(builds) = known.check_build(info.build) {
+        listener.event(StreamEvent::OtherBuild(builds), known);
     }
     if changed && was_known {
         listener.event(StreamEvent::OtherTarget, known);

@@ -45,7 +45,7 @@ impl TargetDescription {
 
     /// Whether a target info or a dictionary file named the build.
     pub fn is_known(&self) -> bool {
-        self.build.year != 0
+        self.build.is_known()
     }
 
     /// Id of the first application record.

@@ -1,8 +1,12 @@
 //! The symbols of a target: its description and every name that it sent. The decoder adds them, lines look them up.
 
+use std::fmt;
+
+use qs_core::record::BuildTime;
+
 use super::dictionary::Dictionary;
 use super::signals::Signals;
-use super::target::TargetDescription;
+use super::target::{TargetDescription, build_text};
 use crate::format_number as put;
 
 /// Capacities of QSPY's dictionaries.
@@ -28,8 +32,27 @@ pub struct TargetSymbols {
     pub signals: Signals,
     /// Values of enumerations, by group.
     pub enums: [Dictionary; 8],
-    /// Names that are never forgotten.
+    /// Names that the user gave.
     given: Option<Box<TargetSymbols>>,
+}
+
+/// A dictionary file is of another build than the target.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct OtherBuild {
+    /// The build that the file names.
+    pub names: BuildTime,
+    /// The build that the target declares.
+    pub target: BuildTime,
+}
+
+impl fmt::Display for OtherBuild {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (names, target) = (build_text(&self.names), build_text(&self.target));
+        write!(
+            to,
+            "the dictionary file is of build {names}, the target of build {target}: its names are not used"
+        )
+    }
 }
 
 impl TargetSymbols {
@@ -46,10 +69,21 @@ impl TargetSymbols {
         }
     }
 
-    /// Keeps the names that are known now: they are never forgotten.
+    /// Keeps the names that are known now: they are not forgotten, unless the target is of another build.
     #[must_use]
     pub fn kept(self) -> TargetSymbols {
         TargetSymbols { given: Some(Box::new(self.clone())), ..self }
+    }
+
+    /// If the kept names are of another build than the target, forgets all names. An unknown build may be the same.
+    pub fn check_build(&mut self, target: BuildTime) -> Option<OtherBuild> {
+        let names = self.given.as_ref()?.target.build;
+        let is_other = names.is_known() && target.is_known() && names != target;
+        is_other.then(|| {
+            self.given = None;
+            self.clear();
+            OtherBuild { names, target }
+        })
     }
 
     /// Sets the width of addresses to that of the target.

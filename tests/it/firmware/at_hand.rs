@@ -9,7 +9,8 @@ use object::{Object, ObjectSymbol};
 use qs_core::record::Statement;
 use qs_core::ring::Flags;
 use xhist_tests::{
-    CORTEX_M, Firmware, Listing, Machine, Need, Tree, finding_recorder, recorded, report, repository, tries,
+    CORTEX_M, COUNTED, Firmware, Listing, Machine, Need, ONE_RING, Tree, finding_recorder, recorded, report,
+    repository, tries,
 };
 
 use super::{LR, PC, address, file_id};
@@ -140,22 +141,78 @@ pub(super) fn every_instruction() {
     steps.args([record as usize, start as usize, len, count].map(|number| number.to_string()));
     let mut steps = steps.stdout(Stdio::piped()).spawn().expect("it starts");
     let mut output = std::io::BufReader::new(steps.stdout.take().expect("a pipe"));
-    let (mut memory, mut newest, mut at_hand) = (vec![0; len], None, None);
-    let (mut begun, mut in_handlers) = (0, BTreeSet::new());
-    for step in 0..count {
+    let mut memory = vec![0; len];
+    let seen = check_each(record, count, || {
         let mut words = [0; 13];
         output.read_exact(&mut words).expect("registers");
-        let word = |at: usize| u32::from_le_bytes(words[at..at + 4].try_into().expect("four bytes"));
-        let (argument, back, pc) = (word(0), word(4), word(8) & !1);
         if words[12] != 0 {
             output.read_exact(&mut memory).expect("the ring");
-            newest = newest_place(&memory);
         }
+        let word = |at: usize| u32::from_le_bytes(words[at..at + 4].try_into().expect("four bytes"));
+        let registers = [word(0), word(4), word(8)];
+        (registers, (words[12] != 0).then(|| newest_place(&memory)))
+    });
+    steps.wait().expect("it ends");
+    assert!(seen.begun > count / 200 && seen.in_handlers.len() > 1);
+}
+
+/// The same in QEMU, from the second statement on.
+pub(super) fn every_instruction_in_qemu() {
+    let count = tries("XHIST_INSTRUCTIONS", 10_000, 50_000);
+    let firmware = Firmware::sample(&CORTEX_M, ONE_RING);
+    let record = address(&firmware, "record_near");
+    let (start, len) = firmware.ring();
+    let mut machine = firmware.start(&COUNTED);
+    machine.ask("?");
+    // Timers and interrupts go on in single steps.
+    assert_eq!(machine.ask("Qqemu.sstep=1"), "OK");
+    machine.ask(&format!("Z0,{record:x},2"));
+    machine.ask("c");
+    machine.ask("s");
+    machine.ask("c");
+    machine.ask(&format!("z0,{record:x},2"));
+    let mut memory = Vec::new();
+    let mut is_first = true;
+    let seen = check_each(record, count, || {
+        if !std::mem::take(&mut is_first) {
+            machine.ask("s");
+        }
+        let now = machine.memory(start, len);
+        let is_new = std::mem::replace(&mut memory, now) != memory;
+        let registers = machine.registers();
+        let registers = [registers[0], registers[usize::from(LR)], registers[usize::from(PC)]];
+        (registers, is_new.then(|| newest_place(&memory)))
+    });
+    // The first statements of each page take some hundred instructions.
+    assert!(seen.begun > count / 100 && !seen.in_handlers.is_empty());
+}
+
+/// What was seen on the way.
+struct Seen {
+    /// Statements that were begun.
+    begun: usize,
+    /// Where handlers came in.
+    in_handlers: BTreeSet<MapPlace>,
+}
+
+/// At each of `count` instructions, the newest statement in memory is the one that the registers show. `next` gives R0, LR and
+/// PC, and the newest statement if memory has changed.
+fn check_each(
+    record: u32,
+    count: usize,
+    mut next: impl FnMut() -> ([u32; 3], Option<Option<MapPlace>>),
+) -> Seen {
+    let (mut newest, mut at_hand) = (None, None);
+    let mut seen = Seen { begun: 0, in_handlers: BTreeSet::new() };
+    for step in 0..count {
+        let ([argument, back, pc], changed) = next();
+        let pc = pc & !1;
+        newest = changed.unwrap_or(newest);
         let at_hand = at_hand.get_or_insert_with(|| AtHand::new(record, newest));
         at_hand.step(pc, argument, back);
         if pc == record {
-            begun += 1;
-            in_handlers.extend((at_hand.open.len() > 1).then(|| at_hand.open[0].place()));
+            seen.begun += 1;
+            seen.in_handlers.extend((at_hand.open.len() > 1).then(|| at_hand.open[0].place()));
         }
         let expected = at_hand.may_be_newest();
         assert!(
@@ -163,9 +220,8 @@ pub(super) fn every_instruction() {
             "{newest:?} at {pc:#x}, instruction {step}, expected one of {expected:?}"
         );
     }
-    steps.wait().expect("it ends");
-    println!("{count} instructions, {begun} statements, handlers came in at {in_handlers:?}");
-    assert!(begun > count / 200 && in_handlers.len() > 1);
+    println!("{count} instructions, {} statements, handlers came in at {:?}", seen.begun, seen.in_handlers);
+    seen
 }
 
 /// The place of the newest statement of the ring that is written, if it is laid out.

@@ -47,9 +47,11 @@ fn type_walk(fixture: &str, board: &Board, text: &str) {
     }
 }
 
-/// The LED of an nRF52840, and a table whose index is too large.
+/// The LED of an nRF52840, and a table whose index is too large; a hard fault; a reset by a watchdog.
 pub(super) fn embassy() {
-    type_walk("nrf52840", &CORTEX_M, "chip='nrf52840'");
+    for program in ["blinky", "fault", "watchdog"] {
+        type_walk("nrf52840", &CORTEX_M, &format!("/{program}', chip='nrf52840'"));
+    }
     let source = std::fs::read_to_string(repository().join("tests/fixtures/nrf52840/src/main.rs"));
     let page = page();
     let (shown, _) = block(&page, "rust", "#[embassy_executor::main]");

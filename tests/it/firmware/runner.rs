@@ -1,11 +1,15 @@
 //! Firmware without a line of xhist: does `cargo xhist run` run it as its own runner does, and explain how it ended?
 
+use std::fs::File;
 use std::ops::Deref;
+use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use rustix::process::Signal;
-use xhist_tests::{CORTEX_M, Done, Listing, Run, Tree, finding_recorder, line_of, report, repository};
+use xhist_tests::{
+    CORTEX_M, Done, Listing, Run, Tree, finding_recorder, free_port, line_of, report, repository,
+};
 
 const SAMPLE: &str = "firmware-blinky";
 
@@ -196,6 +200,35 @@ pub(super) fn probe_rs() {
         .expect(1);
     done.check(done.stdout.contains("Firmware exited unexpectedly: Exception"), "what probe-rs prints");
     assert_answer(&project, &done, "ended with exit code 1", &["        black_box(1);"]);
+}
+
+/// A gdb at the port of an emulator that goes on, as a debug probe's server does.
+pub(super) fn gdb() {
+    const BOARD: [&str; 6] = ["-cpu", "cortex-m3", "-machine", "lm3s6965evb", "-display", "none"];
+    const HOST: [&str; 7] =
+        ["-serial", "null", "-monitor", "none", "-semihosting-config", "enable=on,target=native", "-S"];
+    let project = project();
+    CORTEX_M.cargo(project.path(), "xhist build --quiet --features hang").succeed();
+    let port = free_port();
+    let kernel = project.join("target/xhist/build/thumbv7m-none-eabi/release").join(SAMPLE);
+    let mut qemu = Command::new("qemu-system-arm");
+    qemu.args(BOARD).args(HOST).arg("-gdb").arg(format!("tcp:127.0.0.1:{port}")).arg("-kernel").arg(kernel);
+    let log = File::create(project.join("qemu.txt")).expect("a file");
+    let mut qemu = qemu.stderr(log.try_clone().expect("a copy")).stdout(log).spawn().expect("QEMU");
+    // gdb itself waits for the port.
+    project.write("attach.gdb", &format!("target extended-remote 127.0.0.1:{port}\ncontinue\n"));
+    let runner = "target.thumbv7m-none-eabi.runner='gdb-multiarch -nx -q -batch -x attach.gdb'";
+    let started = run(&project, "hang").arg("--config").arg(runner).start();
+    let has_begun = (0..600).any(|_| {
+        std::thread::sleep(Duration::from_millis(100));
+        project.read("qemu.txt").contains("blinking")
+    });
+    std::thread::sleep(Duration::from_secs(1));
+    started.signal(Signal::INT);
+    let done = started.done();
+    qemu.kill().and_then(|()| qemu.wait()).expect("QEMU ends");
+    done.check(has_begun, "its own output");
+    assert_answer(&project, &done, "was stopped by Ctrl-C", &["        black_box(1);"]);
 }
 
 /// A runner that leaves no memory.

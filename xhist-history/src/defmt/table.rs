@@ -41,6 +41,8 @@ struct InternedStrings {
     entries: BTreeMap<u16, Entry>,
     /// The format of the time of each line.
     time: Option<String>,
+    /// Programs of one build have different strings.
+    is_disputed: bool,
     flags: Vec<Flag>,
 }
 
@@ -115,6 +117,17 @@ impl DefmtTable {
             }
         }
         (is_known && !strings.entries.is_empty()).then(|| DefmtTable(Arc::new(strings)))
+    }
+
+    /// With the strings of another program of the same build. A line does not name its program, so strings that differ are
+    /// left out.
+    #[must_use]
+    pub fn agreed(self, other: DefmtTable) -> DefmtTable {
+        match DefmtTable::default() {
+            none if other == none || self == other => self,
+            none if self == none => other,
+            _ => DefmtTable(Arc::new(InternedStrings { is_disputed: true, ..InternedStrings::default() })),
+        }
     }
 
     /// Whether it has nothing.

@@ -98,6 +98,16 @@ fn a_line_has_a_level_and_the_time_of_the_program() {
 }
 
 #[test]
+fn different_strings_of_programs_are_none() {
+    let (a, b, none) = (|| table("a"), || table("b"), DefmtTable::default);
+    assert!(a().agreed(none()) == a() && none().agreed(a()) == a() && a().agreed(a()) == a());
+    for order in [[a(), b(), a()], [b(), none(), a()], [a(), b(), none()]] {
+        let all = order.into_iter().reduce(DefmtTable::agreed).unwrap();
+        assert!(all.is_empty() && all.agreed(a()).is_empty());
+    }
+}
+
+#[test]
 fn nothing_grows_without_bound() {
     // A format that has itself as a value, and lists of values without bytes.
     let table =

@@ -284,6 +284,9 @@ impl EventSource for GrowingRings<'_> {
         self.give_rings(take, context)?;
         self.give_new(is_last, take, context)?;
         self.check_emptied(context);
+        if let Some(builds) = self.records.borrow_mut().take_other_build() {
+            context.notes.note(format_args!("{}: {builds}", self.path.display()));
+        }
         self.is_first = false;
         if !is_last {
             return Ok(Progress::Wait(PAUSE));

@@ -12,8 +12,8 @@ use crate::defmt::DefmtTable;
 use crate::model::{PanicPlace, Record, Ring, Trace, What, visible};
 use crate::options::{EntryChoice, ReadOptions};
 use qs_host::{
-    DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, RecordFields, StreamEvent,
-    TargetDescription, TargetSymbols,
+    DecodedRecord, Decoder, LineClass, LineFormatter, LineSink, Listener, OtherBuild, RecordFields,
+    StreamEvent, TargetDescription, TargetSymbols,
 };
 
 /// Starts of a target that are distinguished.
@@ -32,6 +32,8 @@ pub struct Records {
     entries: EntryChoice,
     /// What lines of `defmt` are in words.
     defmt: DefmtTable,
+    /// The names of the options are of another build.
+    other_build: Option<OtherBuild>,
 }
 
 /// What is known of a target before its first record.
@@ -61,6 +63,7 @@ impl Records {
             text: None,
             entries: options.entries,
             defmt: DefmtTable::default(),
+            other_build: None,
         }
     }
 
@@ -76,10 +79,16 @@ impl Records {
     pub fn rewound(mut self) -> Records {
         if let Some(decoder) = self.decoder.take() {
             self.starts.push(decoder.known);
+            self.known.names = self.known.names.filter(|_| self.other_build.is_none());
             self.decoder = Some(self.known.decoder());
             self.take_names();
         }
         self
+    }
+
+    /// Whether the names of the options turned out to be of another build, once.
+    pub fn take_other_build(&mut self) -> Option<OtherBuild> {
+        self.other_build.take()
     }
 
     /// For several rings.
@@ -90,7 +99,8 @@ impl Records {
     /// Learns the names in a record.
     pub fn learn(&mut self, frame: &Frame<'_>) {
         let mut starts = std::mem::take(&mut self.starts);
-        let mut learner = NameLearner { starts: &mut starts, is_over: false };
+        let mut learner =
+            NameLearner { starts: &mut starts, is_over: false, other_build: &mut self.other_build };
         let decoder = self.decoder.get_or_insert_with(|| self.known.decoder());
         decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut learner);
         self.starts = starts;
@@ -100,7 +110,8 @@ impl Records {
     pub fn build(&mut self, frame: &Frame<'_>) -> BuiltRecord {
         let mut text = self.text.take().unwrap_or_default();
         let mut builder = RecordBuilder::new(&mut text, self.entries);
-        let mut watcher = RestartWatcher { builder: &mut builder, is_over: false };
+        let mut watcher =
+            RestartWatcher { builder: &mut builder, is_over: false, other_build: &mut self.other_build };
         let decoder = self.decoder.get_or_insert_with(|| self.known.decoder());
         decoder.push_unframed(frame.seq, frame.id, frame.payload, &mut watcher);
         if watcher.is_over {
@@ -126,10 +137,14 @@ impl Records {
 struct NameLearner<'l> {
     starts: &'l mut Vec<TargetSymbols>,
     is_over: bool,
+    other_build: &'l mut Option<OtherBuild>,
 }
 
 impl Listener for NameLearner<'_> {
     fn event(&mut self, event: StreamEvent<'_>, known: &mut TargetSymbols) {
+        if let StreamEvent::OtherBuild(builds) = event {
+            *self.other_build = Some(builds);
+        }
         // A record may report it twice.
         let is_over = matches!(event, StreamEvent::Clear) && !self.is_over;
         self.is_over |= is_over;
@@ -143,6 +158,7 @@ impl Listener for NameLearner<'_> {
 struct RestartWatcher<'w, 't> {
     builder: &'w mut RecordBuilder<'t>,
     is_over: bool,
+    other_build: &'w mut Option<OtherBuild>,
 }
 
 impl Listener for RestartWatcher<'_, '_> {
@@ -150,6 +166,7 @@ impl Listener for RestartWatcher<'_, '_> {
         match event {
             StreamEvent::Clear => self.is_over = true,
             StreamEvent::TargetInfo => known.widen(),
+            StreamEvent::OtherBuild(builds) => *self.other_build = Some(builds),
             event => self.builder.event(event, known),
         }
     }

@@ -51,7 +51,7 @@ impl<'r> RingHistory<'r> {
         if self.options.chooses() {
             // Only a pass that decodes every record can count those that are chosen.
             let shows = |what: &What| self.options.shows(what);
-            let events = self.groups.iter().flat_map(|group| self.events(group));
+            let events = self.groups.iter().flat_map(|group| self.events(group, &self.records(group)));
             return events.map(|events| events.count(&shows)).sum();
         }
         let marks = |survey: &Survey| if self.options.entries.marks { 0 } else { survey.marks };
@@ -64,20 +64,19 @@ impl<'r> RingHistory<'r> {
     }
 
     /// The events of the rings of a process, each with its lanes.
-    fn events(&self, group: &[usize]) -> Vec<RingEvents<'r>> {
-        let is_of_group = |ring: &usize| group.contains(&root(*ring, &self.parents));
-        let records = self.records((0..self.snapshots.len()).filter(is_of_group));
+    fn events(&self, group: &[usize], records: &SharedRecords) -> Vec<RingEvents<'r>> {
         let written_out = self.options.entries.written_out;
         let events = &|ring: usize| {
             let clock = Clock::starting_at(self.surveys[ring].first_time);
-            RingEvents::new((ring, &self.snapshots[ring]), clock, Gap::default(), written_out, &records)
+            RingEvents::new((ring, &self.snapshots[ring]), clock, Gap::default(), written_out, records)
         };
         group.iter().map(|ring| with_lanes(*ring, &self.parents, events, &|_| u64::MAX)).collect()
     }
 
     /// Reads the names in the records of a process: a name holds for all threads, at any time.
-    fn records(&self, rings: impl Iterator<Item = usize>) -> SharedRecords {
-        let rings: Vec<usize> = rings.collect();
+    fn records(&self, group: &[usize]) -> SharedRecords {
+        let is_of_group = |ring: &usize| group.contains(&root(*ring, &self.parents));
+        let rings: Vec<usize> = (0..self.snapshots.len()).filter(is_of_group).collect();
         let mut records = Records::new(self.options).with_defmt(rings.iter().map(|ring| &self.rings[*ring]));
         for ring in rings.into_iter().filter(|ring| self.surveys[*ring].records > 0) {
             whole_frames(&self.snapshots[ring], &mut |frame| {
@@ -99,7 +98,11 @@ impl EventSource for RingHistory<'_> {
         report_cores(&self.groups, &self.rings, context.notes);
         take(Step::Skip(self.total - self.shown()), context)?;
         for group in &self.groups {
-            for merged in merge(self.events(group)) {
+            let records = self.records(group);
+            if let Some(builds) = records.borrow_mut().take_other_build() {
+                context.notes.note(format_args!("{}: {builds}", self.rings[group[0]]));
+            }
+            for merged in merge(self.events(group, &records)) {
                 take(Step::Event(&self.rings[group[merged.stream]], &merged), context)?;
             }
         }

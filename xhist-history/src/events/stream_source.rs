@@ -10,7 +10,7 @@ use super::target::{StreamTarget, TargetSink};
 use crate::context::Context;
 use crate::model::{Gap, Item, Opening, Ring};
 use crate::options::ReadOptions;
-use qs_host::{Decoder, Listener, StreamEvent, TargetSymbols};
+use qs_host::{Decoder, Listener, OtherBuild, StreamEvent, TargetSymbols};
 
 /// Number of bytes at the start that show whether it is a stream.
 const LOOK: usize = 64 << 10;
@@ -60,15 +60,21 @@ impl<'i> StreamHistory<'i> {
     /// Counts the entries, and names the files of all of them.
     pub fn new(image: &'i [u8], context: &mut Context<'_, '_>) -> StreamHistory<'i> {
         let options = context.options;
-        let mut found = StreamSurvey { options, entries: 0, files: Vec::new() };
+        let mut found = StreamSurvey { options, entries: 0, files: Vec::new(), other_build: None };
         decoder_for(options, true).push(image, &mut found);
         let mut ring = Ring { number: 1, size: image.len(), status: "stream", ..Ring::default() };
         ring.origin.clone_from(&options.origin);
         let shown = options.last_at_source().map_or(found.entries, |last| last.min(found.entries));
         found.files.iter().for_each(|(file, path)| context.name_file(&ring, *file, path));
+        let mut known = options.known();
+        if let Some(builds) = found.other_build {
+            context.notes.note(format_args!("{ring}: {builds}"));
+            // Records before the target info have no name of it either.
+            known = TargetSymbols::new(options.target);
+        }
         StreamHistory {
             pieces: image.chunks(PIECE),
-            decoder: decoder_for(options, true),
+            decoder: StreamDecoder::new(known, options.entries, true),
             target: StreamTarget::new(ring),
             rings: 1,
             shown,
@@ -121,6 +127,8 @@ struct StreamSurvey<'o> {
     options: &'o ReadOptions,
     entries: u64,
     files: Vec<(u16, String)>,
+    /// The names of the options are of another build.
+    other_build: Option<OtherBuild>,
 }
 
 impl StreamSink for StreamSurvey<'_> {
@@ -132,6 +140,12 @@ impl StreamSink for StreamSurvey<'_> {
     fn file(&mut self, file: u16, path: &str) {
         if !self.files.iter().any(|(known, _)| *known == file) {
             self.files.push((file, path.to_owned()));
+        }
+    }
+
+    fn event(&mut self, event: &StreamEvent<'_>, _: &mut TargetSymbols) {
+        if let StreamEvent::OtherBuild(builds) = event {
+            self.other_build = Some(*builds);
         }
     }
 }

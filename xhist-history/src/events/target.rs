@@ -113,6 +113,9 @@ impl StreamSink for TargetSink<'_, '_, '_> {
                 self.target.ring
             ));
         }
+        if let StreamEvent::OtherBuild(builds) = event {
+            self.context.notes.note(format_args!("{}: {builds}", self.target.ring));
+        }
         if let Some(tap) = &mut self.tap {
             tap.event(*event, known);
         }

@@ -9,7 +9,8 @@ pub struct InterruptNames(Arc<Known>);
 
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Known {
-    names: BTreeMap<u16, String>,
+    /// `None` where programs differ.
+    names: BTreeMap<u16, Option<String>>,
     priorities: BTreeMap<String, u8>,
 }
 
@@ -21,12 +22,24 @@ impl InterruptNames {
 
     /// The same, with the priorities that the program's source gives to names.
     pub fn with_priorities(names: BTreeMap<u16, String>, priorities: BTreeMap<String, u8>) -> InterruptNames {
+        let names = names.into_iter().map(|(number, name)| (number, Some(name))).collect();
         InterruptNames(Arc::new(Known { names, priorities }))
     }
 
     /// The name of an interrupt, if it is known.
     pub fn name(&self, interrupt: u16) -> Option<&str> {
-        self.0.names.get(&interrupt).map(String::as_str)
+        self.0.names.get(&interrupt)?.as_deref()
+    }
+
+    /// With those of another program of the same build, whose priorities are the same: a number with two names has none.
+    #[must_use]
+    pub fn agreed(&self, other: &InterruptNames) -> InterruptNames {
+        let mut names = self.0.names.clone();
+        for (number, name) in &other.0.names {
+            let known = names.entry(*number).or_insert_with(|| name.clone());
+            *known = known.take().filter(|known| Some(known) == name.as_ref());
+        }
+        InterruptNames(Arc::new(Known { names, priorities: self.0.priorities.clone() }))
     }
 
     /// Its priority, if the program's source gives one.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fs::File;
 use std::io::{BufRead as _, BufReader, Read};
 use std::ops::ControlFlow;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use flate2::read::ZlibDecoder;
 use object::{
@@ -13,7 +13,7 @@ use object::{
 };
 use qs_core::map::{Line, SECTION};
 
-use super::find::candidates;
+use super::find::{candidates, named};
 use crate::defmt::DefmtTable;
 use crate::model::{InterruptNames, Ring};
 use crate::options::ReadOptions;
@@ -28,13 +28,29 @@ pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &
     let mut by_map = HashMap::new();
     for ring in rings.filter(|ring| !ring.is_of_thread() && ring.pid == 0 && ring.map_hash != 0) {
         let found = by_map.entry(ring.map_hash).or_insert_with(|| {
-            candidates(ring, options).find_map(|path| Some((names_in(&path, ring.map_hash)?, path)))
+            let found = |path: PathBuf| Some((names_in(&path, ring.map_hash)?, Some(path)));
+            let is_named = named(ring, options).into_iter().find_map(found);
+            is_named.or_else(|| agreed(candidates(ring, options).filter_map(found)))
         });
-        if let Some((names, path)) = found {
-            let (interrupts, defmt) = names.clone();
-            (ring.interrupts, ring.defmt, ring.program) = (interrupts, defmt, Some(path.clone()));
+        if let Some(((interrupts, defmt), program)) = found.clone() {
+            (ring.interrupts, ring.defmt, ring.program) = (interrupts, defmt, program);
         }
     }
+}
+
+/// What a program says, and its file.
+type ProgramNames = ((InterruptNames, DefmtTable), Option<PathBuf>);
+
+/// What all programs of a build say, since a ring names its build alone: names of interrupts that none of them contradicts, texts
+/// if one program has any. A file only if they say the same.
+fn agreed(programs: impl Iterator<Item = ProgramNames>) -> Option<ProgramNames> {
+    programs.reduce(|all, program| {
+        if all.0 == program.0 {
+            return all;
+        }
+        let ((names, defmt), (more_names, more_defmt)) = (all.0, program.0);
+        ((names.agreed(&more_names), defmt.agreed(more_defmt)), None)
+    })
 }
 
 /// The names in a program with this map; `None` if it is another program, or has none.
@@ -139,6 +155,29 @@ fn names(vectors: &[u8], functions: HashMap<u32, &str>) -> BTreeMap<u16, String>
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn programs_of_one_build_say_what_none_of_them_contradicts() {
+        let names = |list: &[(u16, &str)]| {
+            InterruptNames::new(list.iter().map(|(number, name)| (*number, (*name).to_owned())).collect())
+        };
+        let none = DefmtTable::default;
+        let a = || ((names(&[(15, "SysTick"), (16, "WDT")]), none()), Some(PathBuf::from("a")));
+        let b = || ((names(&[(15, "SysTick"), (17, "RTC")]), none()), Some(PathBuf::from("b")));
+        let c = || ((names(&[(16, "POWER")]), none()), Some(PathBuf::from("c")));
+        let of = |programs: Vec<ProgramNames>| agreed(programs.into_iter());
+        assert_eq!(of(vec![a(), a()]), Some(a()));
+        let both = names(&[(15, "SysTick"), (16, "WDT"), (17, "RTC")]);
+        assert_eq!(of(vec![a(), b()]), Some(((both, none()), None)));
+        for order in [vec![a(), c(), a(), b()], vec![c(), b(), a()]] {
+            let all = names(&[(15, "SysTick"), (17, "RTC")]);
+            let ((found, _), _) = of(order).unwrap();
+            assert_eq!(
+                (15..18).map(|number| found.name(number)).collect::<Vec<_>>(),
+                (15..18).map(|number| all.name(number)).collect::<Vec<_>>()
+            );
+        }
+    }
 
     #[test]
     fn a_handler_of_its_own_names_an_interrupt() {

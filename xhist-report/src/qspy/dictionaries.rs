@@ -2,7 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
-use qs_host::{DictionaryError, LineClass, LineSink, TargetSymbols, read_dictionaries, write_dictionaries};
+use qs_host::{
+    DictionaryError, LineClass, LineSink, OtherBuild, TargetSymbols, read_dictionaries, write_dictionaries,
+};
 
 use super::error::SessionError;
 use super::options::{DictionaryFile, QsOptions};
@@ -15,8 +17,8 @@ pub enum ObjectNames {
     Unchanged,
     /// All names of the file were read.
     Read,
-    /// The file is for another target, so all names were cleared.
-    Discarded,
+    /// The file is for another target, so all names were cleared. `Some` if it is for another build.
+    Discarded(Option<OtherBuild>),
 }
 
 /// The dictionary files of a session.
@@ -49,12 +51,14 @@ impl Dictionaries {
         let opening = format!("   <QSPY-> Reading dictionaries from File={name}");
         to.line(LineClass::Ordinary, opening.as_bytes());
         let mut objects_read = false;
+        let target = known.target.build;
         match read_dictionaries(&text, known, &mut objects_read) {
             Ok(()) => {}
             Err(DictionaryError::OtherTarget) => {
                 to.line(LineClass::Info, &DictionaryError::OtherTarget.line(&name));
                 known.clear();
-                return ObjectNames::Discarded;
+                let builds = OtherBuild { names: known.target.build, target };
+                return ObjectNames::Discarded(Some(builds).filter(|_| builds.names != target));
             }
             Err(wrong) => to.line(LineClass::Error, &wrong.line(&name)),
         }
@@ -88,7 +92,7 @@ impl Dictionaries {
 }
 
 impl QsOptions {
-    /// Reads the dictionary file that the user named, once. Its names are never forgotten.
+    /// Reads the dictionary file that the user named, once, for formats other than QSPY's.
     ///
     /// # Errors
     /// The file cannot be read, or is wrong.

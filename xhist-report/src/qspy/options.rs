@@ -21,7 +21,7 @@ pub enum DictionaryFile {
 pub struct QsOptions {
     /// Sizes and version, until the target sends its own.
     pub target: TargetDescription,
-    /// Names for formats other than QSPY's; they are never forgotten.
+    /// Names for formats other than QSPY's: they are forgotten only if the target is of another build.
     pub names: Option<TargetSymbols>,
     /// The dictionary file.
     pub dictionaries: DictionaryFile,

@@ -3,8 +3,8 @@
 use std::io::{self, Write};
 
 use qs_host::{
-    CUT_FIRST, CUT_LAST, DecodedRecord, LineClass, LineFormatter, LineSink, Listener, Sequence, StreamEvent,
-    TargetSymbols, push_matlab_row,
+    CUT_FIRST, CUT_LAST, DecodedRecord, LineClass, LineFormatter, LineSink, Listener, OtherBuild, Sequence,
+    StreamEvent, TargetSymbols, push_matlab_row,
 };
 use xhist_history::model::count;
 use xhist_history::notes::{Misfits, Notes};
@@ -41,6 +41,8 @@ pub struct Printer<'o> {
     /// Records printed so far.
     records: u64,
     odd_sizes: u64,
+    /// The dictionary file is of another build.
+    other_build: Option<OtherBuild>,
     /// Objects of the sequence diagram.
     list: Option<String>,
 }
@@ -75,6 +77,7 @@ impl<'o> Printer<'o> {
             losses: Losses::default(),
             records: 0,
             odd_sizes: 0,
+            other_build: None,
             list: options.sequence.as_ref().map(|(list, _)| list.clone()),
         };
         printer.read_dictionaries(known);
@@ -113,6 +116,9 @@ impl<'o> Printer<'o> {
             notes.loss(format_args!("in {troubles} places bytes are no good frame"));
         }
         notes.misfits(misfits, "record");
+        if let Some(builds) = self.other_build {
+            notes.note(format_args!("{builds}"));
+        }
         if self.odd_sizes > 0 {
             notes.loss(format_args!(
                 "{} target-info records have sizes that no target has; those sizes were ignored",
@@ -190,11 +196,15 @@ impl<'o> Printer<'o> {
 
     fn read_dictionaries(&mut self, known: &mut TargetSymbols) {
         let names = self.dictionaries.read(known, &mut self.screen);
+        if let ObjectNames::Discarded(builds) = names {
+            // Behind it the target passes for that of the file, as in QSPY.
+            self.other_build = self.other_build.or(builds);
+        }
         let Some((sequence, _)) = &mut self.sequence else { return };
         match names {
             ObjectNames::Unchanged => {}
             ObjectNames::Read => sequence.learn_all(known),
-            ObjectNames::Discarded => sequence.forget(),
+            ObjectNames::Discarded(_) => sequence.forget(),
         }
     }
 
@@ -254,7 +264,8 @@ impl Listener for Printer<'_> {
             StreamEvent::OddSizes => self.odd_sizes += 1,
             StreamEvent::TargetInfo => self.read_dictionaries(known),
             StreamEvent::Run if self.dictionaries.are_wanted() => self.save_dictionaries(known),
-            StreamEvent::Run => {}
+            // Names that are kept are for other formats.
+            StreamEvent::OtherBuild(_) | StreamEvent::Run => {}
         }
     }
 }

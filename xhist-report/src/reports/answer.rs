@@ -128,7 +128,8 @@ impl<'o> AnswerReport<'o> {
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
         threads.sort_by_key(|thread| {
             let (rank, order) = (rank(thread), thread.ending.order);
-            (rank, if thread.has_failed() { order } else { 0 }, thread.ring.number)
+            let is_later = !thread.ring.is_before_reset();
+            (rank, is_later, if thread.has_failed() { order } else { 0 }, thread.ring.number)
         });
         let failed = threads.iter().filter(|thread| thread.has_failed()).count();
         let has_exited = self.rings.iter().any(|ring| ring.status == "exited");

@@ -60,6 +60,11 @@ impl Target {
     }
 
     fn info(self) -> Target {
+        let payload = self.info_payload();
+        self.frame(TargetInfo::ID, &payload)
+    }
+
+    fn info_payload(&self) -> Vec<u8> {
         let info = TargetInfo {
             reset: TargetInfo::RESET,
             version: 733,
@@ -72,7 +77,7 @@ impl Target {
         };
         let mut payload = Payload(self.sizes, Vec::new());
         info.put(&mut payload);
-        self.frame(TargetInfo::ID, &payload.1)
+        payload.1
     }
 
     /// The names that the vectors need.
@@ -279,6 +284,35 @@ fn names_from_a_file_are_kept_in_every_format() {
             assert_eq!(outcome.code, 0, "{}", outcome.notes);
             assert_eq!(outcome.out.matches(named).count(), entries, "{format} of {source}: {}", outcome.out);
         }
+    }
+}
+
+#[test]
+fn names_of_another_build_are_not_used() {
+    let dir = Dir::new();
+    let entry = record::QepStateEntry { obj: Obj(0x2000_0010), state: Fun(0x0800_0101) };
+    dir.write("names.bin", Target::new(Sizes::DEFAULT).info().named().frame(70, &[]).stream);
+    assert_eq!(dir.run(&["qspy", "-d", "names.bin"]).code, 0);
+    let names = std::fs::read_to_string(dir.path().join("qspy230714_092653.dic")).unwrap();
+    dir.write("other.dic", names.replace("-t230714_092653", "-t231005_101500"));
+    let target = Target::new(Sizes::DEFAULT).record(0, &entry).info().record(0, &entry);
+    dir.write("s.bin", &target.stream);
+    let info = Target::new(Sizes::DEFAULT).info_payload();
+    let entry = bytes("1000002001010008");
+    let ring = RingImage::hosted(1 << 12, 1, 1, "main").frame(1, &entry).frame(64, &info).frame(1, &entry);
+    dir.write("ring.xhist", ring.build());
+    let builds = "the dictionary file is of build 231005_101500, the target of build 230714_092653: its names are not used\n";
+    for source in ["s.bin", "ring.xhist"] {
+        for format in ["text", "json"] {
+            let outcome = dir.run(&[source, "--format", format, "--dictionaries=other.dic"]);
+            assert_eq!((outcome.code, outcome.notes.matches(builds).count()), (0, 1), "{}", outcome.notes);
+            assert!(!outcome.out.contains("Ao"), "{format} of {source}: {}", outcome.out);
+        }
+        // The first record comes before the target names its build, as in QSPY.
+        let outcome = dir.run(&["qspy", source, "-d=other.dic"]);
+        assert_eq!((outcome.code, outcome.notes.matches(builds).count()), (0, 1), "{}", outcome.notes);
+        assert_eq!(outcome.out.matches("Obj=Ao,State=Ao_s1").count(), 1, "{}", outcome.out);
+        assert!(outcome.out.contains("   <QSPY-> Dictionaries mismatch the Target (discarded)\n"));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Are several rings one history in the right order?
 
 use qs_core::record::EventKind;
+use qs_core::ring::Flags;
 use xhist_history::ReadOptions;
 use xhist_report::format::by_name;
 use xhist_report::{Layout, Options};
@@ -235,4 +236,19 @@ fn threads_of_one_name_are_numbered_everywhere() {
     // A thread keeps its name when `--ring` picks its ring.
     let fourth = with(Options { layout, ..ReadOptions { rings: vec![6], ..ReadOptions::default() }.into() });
     assert_eq!(fourth.out, "1 file#5:1\tworker#4\n");
+}
+
+/// The rings of firmware take turns, so that of the run before a reset may lie behind the other one.
+#[test]
+fn the_run_before_a_reset_comes_first_in_an_answer() {
+    let dir = Dir::new();
+    let earlier = RingImage { flags: Flags::PACKED | Flags::EARLIER, ..RingImage::bare(256) };
+    let (earlier, now) = (earlier.statement(1, 5).build(), RingImage::bare(256).statement(1, 9).build());
+    for image in [[&now[..], &earlier].concat(), [&earlier[..], &now].concat()] {
+        dir.write("both.bin", image);
+        let out = dir.run(&["answer", "both.bin"]).out;
+        let places = ["last statements before the reset", "1:5", "last statements (newest last)", "1:9"];
+        let found = places.map(|place| out.find(place));
+        assert!(found.is_sorted() && found[0].is_some(), "{found:?}: {out}");
+    }
 }

@@ -247,6 +247,8 @@ fn print_then_clear() {
     std::fs::write(&path, image).unwrap();
     let next = dir.run(&["traceinfo", "run.xhist", "-c"]);
     assert_eq!((next.code, events(&next)), (0, vec!["30 HW2"]));
+    let empty = dir.run(&["traceinfo", "run.xhist", "-c"]);
+    assert_eq!((empty.code, empty.out.as_str()), (0, ""), "{}", empty.notes);
 }
 
 /// What docs/fmt-files.md shows is what there is.
