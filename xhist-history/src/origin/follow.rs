@@ -54,6 +54,12 @@ pub struct Quest {
 }
 
 impl Quest {
+    /// The value of an expression that a statement has, as that statement makes it.
+    pub fn new(expression: Expression, frame: SyntaxFrame, own: OwnStep) -> Quest {
+        let (at, before) = (expression.range.start, own.step);
+        Quest { expression, at, fields: Vec::new(), frame, own, before, limit: before, known: None }
+    }
+
     /// The same value, as that of another expression of the same statement.
     fn of(self, expression: &Expression) -> Quest {
         Quest { expression: expression.clone(), ..self }
@@ -157,6 +163,11 @@ impl Follower<'_, '_> {
     /// The variables of an expression, with their values, and the calls in it that are recorded.
     fn operands(&mut self, expression: &Expression, quest: &Quest) -> Vec<Operand> {
         let mut found: Vec<Operand> = Vec::new();
+        let mut add = |new: Operand| {
+            if found.iter().all(|other| other.name != new.name) && found.len() < OPERANDS {
+                found.push(new);
+            }
+        };
         let mut covered = 0..0;
         let step = self.frames.evaluated(&quest.own, quest.before);
         let mut parts = own_parts(expression);
@@ -169,26 +180,21 @@ impl Follower<'_, '_> {
             if part.range != expression.range && self.is_recorded_call(part, quest) {
                 covered = part.range.clone();
                 let name = self.frames.sources.text(quest.frame.file, part);
-                if found.iter().all(|other| other.name != name) && found.len() < OPERANDS {
-                    found.push(Operand { name, step: quest.own.step, value: None });
-                }
+                add(Operand { name, step: quest.own.step, value: None });
                 continue;
             }
             let Some((name, fields)) = place(part) else { continue };
-            let (name, fields) = (name.to_owned(), fields);
             covered = part.range.clone();
-            let Some(known) = variable(&quest.frame.function, &name, part.range.start) else { continue };
-            let shown = std::iter::once(name).chain(fields.iter().cloned()).collect::<Vec<_>>();
-            let shown = shown.join(".").replace(".[]", "[..]");
+            let Some(known) = variable(&quest.frame.function, name, part.range.start) else { continue };
+            let shown = std::iter::once(name).chain(fields.iter().map(String::as_str)).collect::<Vec<_>>();
+            let name = shown.join(".").replace(".[]", "[..]");
             let value = match known.body == quest.frame.body {
                 true => {
                     value_of(self.frames, &quest.frame, (&known, &fields), (quest.before, quest.own.step))
                 }
                 false => None,
             };
-            if found.iter().all(|other| other.name != shown) && found.len() < OPERANDS {
-                found.push(Operand { name: shown, step, value });
-            }
+            add(Operand { name, step, value });
         }
         found
     }
@@ -196,9 +202,14 @@ impl Follower<'_, '_> {
     /// Whether a part of the statement is a call whose body is recorded.
     fn is_recorded_call(&mut self, part: &Expression, quest: &Quest) -> bool {
         let Some(name) = called(part).map(str::to_owned) else { return false };
-        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &part.range));
-        let callees = self.frames.callees(&quest.own, until, &name);
+        let (_, callees) = self.callees(part, quest, &name);
         nth(&callees, &calls_in(quest, &name), part).is_some()
+    }
+
+    /// The calls of a name that ran until the statement had evaluated a part of it, and the step at which it had.
+    fn callees(&mut self, part: &Expression, quest: &Quest, name: &str) -> (StepId, Vec<CallId>) {
+        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &part.range));
+        (until, self.frames.callees(&quest.own, until, name))
     }
 
     fn hop(&mut self, own: &OwnStep, kind: HopKind, name: String, value: Option<String>) {
@@ -224,15 +235,13 @@ impl Follower<'_, '_> {
         };
         let name = self.frames.sources.text(quest.frame.file, &end);
         self.hop(&own, HopKind::Branch, name, quest.known.clone());
-        let (at, before) = (end.range.start, own.step);
-        Next::Go(Box::new(Quest { expression: end, at, own, before, limit: before, ..quest }))
+        let Quest { frame, fields, known, .. } = quest;
+        Next::Go(Box::new(Quest { fields, known, ..Quest::new(end, frame, own) }))
     }
 
     /// The value that a call returned.
     fn called(&mut self, quest: Quest, name: &str, receiver: Option<&Expression>) -> Next {
-        let range = quest.expression.range.clone();
-        let until = self.frames.window_end(&quest.frame, quest.own.step, (quest.own.offset, &range));
-        let callees = self.frames.callees(&quest.own, until, name);
+        let (until, callees) = self.callees(&quest.expression, &quest, name);
         let written = calls_in(&quest, name);
         let rounds = self.frames.callees(&quest.own, quest.limit, name);
         let callee = match (&written[..], rounds.last()) {
@@ -288,9 +297,7 @@ impl Follower<'_, '_> {
         };
         let shown = self.frames.sources.text(frame.file, &expression);
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
-        let (at, before) = (expression.range.start, own.step);
-        let (limit, fields) = (before, quest.fields);
-        Next::Go(Box::new(Quest { expression, at, frame, own, before, limit, known, fields }))
+        Next::Go(Box::new(Quest { fields: quest.fields, known, ..Quest::new(expression, frame, own) }))
     }
 
     /// What code of a statement that is not recorded may have called: what ran there, and is not called in its own text.
@@ -513,8 +520,8 @@ impl Follower<'_, '_> {
         let known_value = shown_better(value, &quest.known);
         let name = shown_place(&known.name, &quest.fields);
         self.hop(&own, HopKind::Argument, name, known_value.clone());
-        let (expression, at, known) = (argument.clone(), argument.range.start, known_value);
-        Next::Go(Box::new(Quest { expression, at, fields, frame, own, before, limit: before, known }))
+        let quest = Quest::new(argument, frame, own);
+        Next::Go(Box::new(Quest { fields, before, limit: before, known: known_value, ..quest }))
     }
 }
 

@@ -39,11 +39,8 @@ pub fn origin_of(recording: &Recording, text: &str, step: StepId) -> Result<Valu
     };
     let at = behind(&frame, &name, own.offset);
     let before = StepId(own.step.0 + 1);
-    Ok(follow(
-        frames,
-        text.trim().to_owned(),
-        Quest { expression: read, at, fields: Vec::new(), frame, own, before, limit: before, known: None },
-    ))
+    let quest = Quest { at, before, limit: before, ..Quest::new(read, frame, own) };
+    Ok(follow(frames, text.trim().to_owned(), quest))
 }
 
 /// The origin of what a call returned that is written in the statement of a step, or in that of a call around it.
@@ -62,10 +59,8 @@ fn origin_of_call(
         let Some(found) = parts.find(|part| frames.sources.text(frame.file, part) == text).cloned() else {
             continue;
         };
-        let (at, before) = (found.range.start, own.step);
-        let (frame, fields) = (frame.clone(), Vec::new());
-        let quest = Quest { expression: found, at, fields, frame, own, before, limit: before, known: None };
-        return Ok(follow(frames, text.to_owned(), quest));
+        let frame = frame.clone();
+        return Ok(follow(frames, text.to_owned(), Quest::new(found, frame, own)));
     }
     let site = recording.site_at(step).map(|site| recording.place(site)).unwrap_or_default();
     Err(format!("the statement at {site} has no call `{text}`"))
@@ -87,11 +82,7 @@ pub fn assertion_sides(recording: &Recording, step: StepId) -> Vec<(&'static str
     };
     let with_origin = |(side, expression): (&'static str, Expression)| {
         let name = frames.sources.text(frame.file, &expression);
-        let (at, before) = (expression.range.start, own.step);
-        let (frame, own) = (frame.clone(), own.clone());
-        let fields = Vec::new();
-        let quest = Quest { expression, at, fields, frame, own, before, limit: before, known: None };
-        (side, follow(frames, name, quest))
+        (side, follow(frames, name, Quest::new(expression, frame.clone(), own.clone())))
     };
     sides.into_iter().map(with_origin).collect()
 }
