@@ -142,6 +142,28 @@ const EXPENSIVE: &[&str] = &[
     "view::keys",
 ];
 
+/// Groups and cases that try the recorder alone: at each instruction, at each byte of its files, on each kind of core. The
+/// rest of the product comes into them only as what reads the history.
+const OF_THE_RECORDER: &[&str] = &[
+    "cuts::a_ring_file_that_is_cut_loses",
+    "firmware::a_dump_at_any",
+    "firmware::a_hung_risc_v",
+    "firmware::a_race_of_two_cores",
+    "firmware::each_of_",
+    "firmware::on_risc_v",
+    "firmware::recorder_compiles",
+    "firmware::the_recorder_",
+    "firmware::two_cores",
+    "handlers::signal_actions",
+    "in_place::without_the_trace_feature",
+    "interrupted::",
+    "nested::",
+    "qs::widths",
+    "stepped::",
+    "surroundings::a_sandbox",
+    "threads::a_storm",
+];
+
 /// Groups and cases that take longest. They run first: then all processors have work until the end.
 const LONGEST: &[&str] = &[
     "firmware::a_hung_core",
@@ -158,13 +180,19 @@ const LONGEST: &[&str] = &[
 /// The reason of an expensive case that is not run.
 const TAKES_LONG: &str = "it takes long: .ci/run has it, as has XHIST_TESTS_ALL=1, or name it";
 
+/// The reason of a case of the recorder that is not run.
+const UNCHANGED: &str = "it passed with this recorder: .ci/long has it, or name it";
+
 /// At most this number of failed cases run once more. More of them are no accident.
 const UNSTEADY: usize = 3;
+
+/// Entries that no case is run of, and the reason.
+type Omission = (&'static [&'static str], &'static str);
 
 /// The cases that failed.
 static FAILED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Each ignored case and its reason.
+/// Each ignored case, or the entry that it is left out with, and its reason.
 static LEFT_OUT: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// Every question and its cases.
@@ -256,7 +284,14 @@ fn main() -> ExitCode {
     let mut args = Arguments::from_args();
     // Many cases wait: for a program, for a clock, for a linker's only thread.
     args.test_threads.get_or_insert(1 + std::thread::available_parallelism().map_or(1, usize::from));
-    let all = args.filter.is_some() || std::env::var_os("XHIST_TESTS_ALL").is_some() || is_long();
+    let is_chosen = args.filter.is_some() || is_long();
+    let is_set = |name: &str| std::env::var_os(name).is_some();
+    let left_out: &[Omission] =
+        match (is_chosen, is_set("XHIST_TESTS_ALL"), is_set("XHIST_TESTS_SAME_RECORDER")) {
+            (true, ..) | (false, true, false) => &[],
+            (false, true, true) => &[(OF_THE_RECORDER, UNCHANGED)],
+            (false, false, _) => &[(EXPENSIVE, TAKES_LONG)],
+        };
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
     let mut cases: Vec<(String, &Case)> =
         cases.map(|(question, case)| (format!("{question}::{}", case.name), case)).collect();
@@ -266,7 +301,7 @@ fn main() -> ExitCode {
     let trials = |cases: &[(String, &'static Case)]| {
         let trial = |(name, case): &(String, &'static Case)| {
             let (name, case) = (name.clone(), *case);
-            Trial::ignorable_test(name.clone(), move || run(&name, case, all))
+            Trial::ignorable_test(name.clone(), move || run(&name, case, left_out))
         };
         cases.iter().map(trial).collect()
     };
@@ -316,25 +351,21 @@ fn print_left_out() {
     }
     for (reason, mut names) in by_reason {
         names.sort();
-        // Of a group that is left out there are many.
-        names.dedup_by(|name, other| reason == TAKES_LONG && entry_of(name) == entry_of(other));
-        let names: Vec<&str> =
-            names.iter().map(|name| if reason == TAKES_LONG { entry_of(name) } else { name }).collect();
+        names.dedup();
         println!("left out: {}\n    {reason}", names.join(", "));
     }
 }
 
-/// The entry of [`EXPENSIVE`] that has the case; otherwise its name.
-fn entry_of(name: &str) -> &str {
-    EXPENSIVE.iter().copied().find(|entry| name.starts_with(entry)).unwrap_or(name)
-}
-
-fn run(name: &str, case: &Case, all: bool) -> Result<Completion, Failed> {
-    let is_expensive = EXPENSIVE.iter().any(|entry| name.starts_with(entry));
-    let expensive = (is_expensive && !all).then(|| TAKES_LONG.to_owned());
-    if let Some(missing) = expensive.or_else(|| case.needs.iter().find_map(|need| need.missing())) {
-        LEFT_OUT.lock().expect("no case panics here").push((name.to_owned(), missing.clone()));
-        return Ok(Completion::ignored_with(missing));
+fn run(name: &str, case: &Case, omissions: &[Omission]) -> Result<Completion, Failed> {
+    let omitted = omissions.iter().find_map(|(entries, reason)| {
+        let entry = entries.iter().find(|entry| name.starts_with(**entry))?;
+        Some(((*entry).to_owned(), (*reason).to_owned()))
+    });
+    let missing = || Some((name.to_owned(), case.needs.iter().find_map(|need| need.missing())?));
+    if let Some((entry, reason)) = omitted.or_else(missing) {
+        // Of a group that is left out there are many: its entry is the name of all.
+        LEFT_OUT.lock().expect("no case panics here").push((entry, reason.clone()));
+        return Ok(Completion::ignored_with(reason));
     }
     set_deadline(if is_long() { 3 * CASE_LIMIT } else { CASE_LIMIT });
     let (start, before) = (Instant::now(), processor_seconds());
