@@ -47,9 +47,7 @@ impl Hidden {
 
     fn take_byte(&mut self, byte: u8, passed: &mut Vec<u8>) {
         self.line.push(byte);
-        let text = plain(&self.line);
-        let may_be = |line: &str| line.starts_with(&*text) || text.starts_with(line);
-        if self.line.len() > LONGEST || !LINES.iter().any(|line| may_be(line)) {
+        if self.line.len() > LONGEST || !may_be_cargos(&plain(&self.line)) {
             passed.extend_from_slice(&self.line[self.passed..]);
             self.line.truncate(LONGEST);
             self.passed = self.line.len();
@@ -69,6 +67,11 @@ impl Hidden {
         self.end_line();
         self.held
     }
+}
+
+/// Whether a line is, or may become, one of cargo's.
+fn may_be_cargos(text: &str) -> bool {
+    LINES.iter().any(|line| line.starts_with(text) || text.starts_with(line))
 }
 
 /// A line as a terminal shows it in the end, without colours.

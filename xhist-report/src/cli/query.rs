@@ -175,13 +175,12 @@ impl FindArgs {
     /// # Errors
     /// What cannot be opened.
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
-        if let Some(history) = self.history.with_values().filter(|_| query::is_of_values(&self.what)) {
-            let (shared, _, code) = read(&history, notes)?;
-            let rows = query::find(&shared.lock(), &self.what, self.limit, &history.asked());
-            if rows.is_ok() {
-                HistoryArgs::note_values(notes);
-                return Ok(self.look.print(rows, code, out, notes));
-            }
+        let valued = self.history.with_values().filter(|_| query::is_of_values(&self.what));
+        let find = |recording: &Recording, asked: &AskedHistory| {
+            query::find(recording, &self.what, self.limit, asked)
+        };
+        if let Some((rows, code)) = answer_of_values(valued, notes, find)? {
+            return Ok(self.look.print(Ok(rows), code, out, notes));
         }
         let (shared, opened, mut code) = read(&self.history, notes)?;
         let first = query::find(&shared.lock(), &self.what, self.limit, &self.history.asked());
@@ -229,16 +228,13 @@ impl CallFrameArgs {
     pub(super) fn run(&self, out: &mut dyn Write, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
         let call = self.call.as_deref().filter(|call| !call.is_empty());
         let is_entry = call.is_some_and(query::is_entry);
-        if let Some(history) = self.history.with_values().filter(|_| !is_entry) {
-            let (shared, _, code) = read(&history, notes)?;
-            let rows = query::frame(&shared.lock(), call, &history.asked());
-            if rows.is_ok() {
-                HistoryArgs::note_values(notes);
-                return Ok(self.look.print(rows, code, out, notes));
-            }
+        let valued = self.history.with_values().filter(|_| !is_entry);
+        let frame = |recording: &Recording, asked: &AskedHistory| query::frame(recording, call, asked);
+        if let Some((rows, code)) = answer_of_values(valued, notes, frame)? {
+            return Ok(self.look.print(Ok(rows), code, out, notes));
         }
         answer(&self.history, self.look, out, notes, |recording| {
-            query::frame(recording, call, &self.history.asked()).map_err(|why| self.hint(why))
+            frame(recording, &self.history.asked()).map_err(|why| self.hint(why))
         })
     }
 }
@@ -254,6 +250,21 @@ impl CallFrameArgs {
             _ => why,
         }
     }
+}
+
+/// The answer of the run with values, and the code of reading it; `None` if there is no such run, or no answer in it.
+fn answer_of_values(
+    valued: Option<HistoryArgs>,
+    notes: &mut Notes<'_>,
+    ask: impl Fn(&Recording, &AskedHistory) -> Result<Vec<QueryRow>, NotFound>,
+) -> Result<Option<(Vec<QueryRow>, ExitCode)>, UsageError> {
+    let Some(history) = valued else { return Ok(None) };
+    let (shared, _, code) = read(&history, notes)?;
+    let rows = ask(&shared.lock(), &history.asked()).ok();
+    if rows.is_some() {
+        HistoryArgs::note_values(notes);
+    }
+    Ok(rows.map(|rows| (rows, code)))
 }
 
 /// Prints the answer of a whole history.

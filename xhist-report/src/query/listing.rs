@@ -50,7 +50,8 @@ fn lines_of_function(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Sou
     if wanted.lines.is_some() || runs.iter().any(has_file) {
         return Ok(wanted.clone());
     }
-    let mut found: BTreeMap<(&str, u32), (&str, u32)> = BTreeMap::new();
+    // The last line of each.
+    let mut found: BTreeMap<(&str, u32), u32> = BTreeMap::new();
     for recording in runs.iter().map(|run| run.recording) {
         for (index, function) in (0..).zip(&recording.functions) {
             let Some(file) = recording.files.get(function.file as usize) else { continue };
@@ -60,24 +61,23 @@ fn lines_of_function(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Sou
             let sites = recording.sites.iter().filter(|site| site.function == FunctionId(index));
             let ran = sites.map(|site| site.end_line).max().unwrap_or(function.line);
             let last = end_of(file, function.line, ran);
-            let known = found.entry((&file.path, function.line)).or_insert((&function.name, last));
-            known.1 = known.1.max(last);
+            let known = found.entry((&file.path, function.line)).or_insert(last);
+            *known = last.max(*known);
         }
     }
-    let place = |((path, first), (_, last)): (&(&str, u32), &(&str, u32))| format!("{path}:{first}-{last}");
-    match found.len() {
-        0 => Ok(wanted.clone()),
-        1 => Ok(found
-            .iter()
-            .map(place)
-            .map(|text| SourceLines::parse(&text))
-            .next()
-            .unwrap_or_else(|| wanted.clone())),
-        count => {
-            let places: Vec<String> = found.iter().take(NAMED).map(place).collect();
-            let more = if count > NAMED { format!(" and {} more", count - NAMED) } else { String::new() };
-            let name = visible(&wanted.path);
-            Err(NotFound(format!("{count} functions are named {name}: {}{more}", places.join(", "))))
+    let places: Vec<String> =
+        found.iter().map(|((path, first), last)| format!("{path}:{first}-{last}")).collect();
+    match &places[..] {
+        [] => Ok(wanted.clone()),
+        [only] => Ok(SourceLines::parse(only)),
+        _ => {
+            let more = match places.len().saturating_sub(NAMED) {
+                0 => String::new(),
+                more => format!(" and {more} more"),
+            };
+            let (count, name) = (places.len(), visible(&wanted.path));
+            let named = places[..count.min(NAMED)].join(", ");
+            Err(NotFound(format!("{count} functions are named {name}: {named}{more}")))
         }
     }
 }
