@@ -14,7 +14,7 @@ use super::error::UsageError;
 use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
-use crate::causes::suspects::{self, FirstLines, StartedProcess};
+use crate::causes::suspects::{self, FirstLines, RingsOfTests, StartedProcess};
 use crate::format::ReportKind;
 use crate::format::entries::{AnsweredThread, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
@@ -220,6 +220,7 @@ fn listing(
             Links::default()
         },
         suspects: FirstLines::default(),
+        rings: None,
         started: Vec::new(),
         code: ExitCode::Complete,
         out: Vec::new(),
@@ -283,6 +284,8 @@ struct Listing {
     values: ValueArgs,
     /// Lines that the tests of the run make suspicious.
     suspects: FirstLines,
+    /// Those of the last ring file with a failed test.
+    rings: Option<RingsOfTests>,
     /// The processes that each failed test started.
     started: Vec<Vec<StartedProcess>>,
     code: ExitCode,
@@ -402,7 +405,7 @@ impl Listing {
         if is_listed {
             let suspects = self.suspects.of_test(&test.name);
             // A test fails by the panic of a thread that it joins.
-            let rings = test.ring.map_or_else(Vec::new, |ring| suspects::rings_of_test(file, ring));
+            let rings = test.ring.map_or_else(Vec::new, |ring| self.rings_of(file).of_test(ring));
             let part =
                 ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects, room: None };
             let room = ListingRoom { bytes: BYTES_ABOVE_SUSPECTS, is_shared: false };
@@ -418,6 +421,11 @@ impl Listing {
         });
         self.failures.push(failure);
         Ok(())
+    }
+
+    fn rings_of(&mut self, file: &Path) -> &RingsOfTests {
+        let known = self.rings.take().filter(|rings| rings.path() == file);
+        self.rings.insert(known.unwrap_or_else(|| RingsOfTests::read(file)))
     }
 
     /// What a test started: the last process with the end of its history, those before by name.

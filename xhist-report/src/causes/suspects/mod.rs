@@ -32,7 +32,7 @@ pub use failed_test::{FailedTest, failed_firmware, failed_test};
 pub use first_lines::FirstLines;
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
 pub use program::{Role, role};
-pub use run::rings_of_test;
+pub use run::RingsOfTests;
 
 use self::findings::{SuspectFindings, SuspectText};
 use self::first_lines::FailedWay;

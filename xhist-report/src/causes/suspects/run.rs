@@ -398,7 +398,7 @@ impl RecordedRun {
     ) -> Option<(FailureHistory, (Ring, PathBuf))> {
         let file = self.rings.iter().find(|file| file.path == *path).filter(|_| history.passes_on)?;
         let threads = members.iter().map(|member| &self.spectra.threads[*member]);
-        let mut rings: Vec<&Placed> = file.panicked(threads).collect();
+        let mut rings: Vec<&Placed> = panicked(&file.rings, threads).collect();
         rings.retain(|placed| placed.ring.number != ring.number);
         rings.sort_by_key(|placed| placed.header.last_time);
         rings.into_iter().find_map(|placed| {
@@ -408,39 +408,59 @@ impl RecordedRun {
     }
 }
 
-/// The rings of a test in a file: that of its own thread, and those of the threads that it started and that panicked.
-pub fn rings_of_test(path: &Path, own: usize) -> Vec<usize> {
-    let mut found = vec![own];
-    let Some(file) = RingFile::read(path.to_owned()) else { return found };
-    let spectra = Spectra::read(&path.with_extension("spectra"));
-    let roots = spectra.roots();
-    let Some(placed) = own.checked_sub(1).and_then(|index| file.rings.get(index)) else { return found };
-    let is_own = |thread: &ThreadSpectrum| (thread.pid, thread.tid) == (placed.header.pid, placed.header.tid);
-    let Some(root) = spectra.threads.iter().position(is_own).map(|thread| roots[thread]) else {
-        return found;
-    };
-    let members = spectra.threads.iter().zip(&roots).filter(|(_, of)| **of == root);
-    let rings = file.panicked(members.map(|(thread, _)| thread)).map(|placed| placed.ring.number);
-    found.extend(rings.filter(|ring| *ring != own));
-    found
+/// The rings in a file, by the tests whose threads have them.
+pub struct RingsOfTests {
+    path: PathBuf,
+    rings: Vec<Placed>,
+    spectra: Spectra,
+}
+
+impl RingsOfTests {
+    /// Reads a ring file and the threads beside it. Without rings that can be read there are none.
+    pub fn read(path: &Path) -> RingsOfTests {
+        let rings = RingFile::read(path.to_owned()).map_or_else(Vec::new, |file| file.rings);
+        RingsOfTests { path: path.to_owned(), rings, spectra: Spectra::read(&path.with_extension("spectra")) }
+    }
+
+    /// Where they are.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The rings of a test: that of its own thread, and those of the threads that it started and that panicked.
+    pub fn of_test(&self, own: usize) -> Vec<usize> {
+        let threads = &self.spectra.threads;
+        let roots = self.spectra.roots();
+        let header = own.checked_sub(1).and_then(|index| self.rings.get(index)).map(|placed| &placed.header);
+        let is_own = |thread: &ThreadSpectrum| {
+            header.is_some_and(|own| (own.pid, own.tid) == (thread.pid, thread.tid))
+        };
+        let mut found = vec![own];
+        if let Some(root) = threads.iter().position(is_own).map(|thread| roots[thread]) {
+            let members = threads.iter().zip(&roots).filter(|(_, of)| **of == root);
+            let rings = panicked(&self.rings, members.map(|(thread, _)| thread));
+            found.extend(rings.map(|placed| placed.ring.number).filter(|ring| *ring != own));
+        }
+        found
+    }
+}
+
+/// The rings of these threads whose threads panicked.
+fn panicked<'f>(
+    rings: &'f [Placed],
+    threads: impl Iterator<Item = &'f ThreadSpectrum>,
+) -> impl Iterator<Item = &'f Placed> {
+    threads.filter_map(|thread| {
+        rings.iter().find(|placed| {
+            let header = &placed.header;
+            (header.pid, header.tid) == (thread.pid, thread.tid)
+                && header.words.parent.is_none()
+                && header.status == qs_core::ring::Status::Panicked
+        })
+    })
 }
 
 impl RingFile {
-    /// The rings of these threads whose threads panicked.
-    fn panicked<'f>(
-        &'f self,
-        threads: impl Iterator<Item = &'f ThreadSpectrum>,
-    ) -> impl Iterator<Item = &'f Placed> {
-        threads.filter_map(|thread| {
-            self.rings.iter().find(|placed| {
-                let header = &placed.header;
-                (header.pid, header.tid) == (thread.pid, thread.tid)
-                    && header.words.parent.is_none()
-                    && header.status == qs_core::ring::Status::Panicked
-            })
-        })
-    }
-
     /// The history of the thread of one of its rings, and whether it is that of a failed test.
     fn history(&self, thread: (&Placed, bool), code: &TestedCode<'_>) -> FailureHistory {
         FailureHistory::read((&self.path, &self.rings), &self.image, thread, code)
