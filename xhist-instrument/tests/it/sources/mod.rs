@@ -24,10 +24,14 @@ const PACKAGES: [&str; 12] = [
     "walkdir",
 ];
 
+/// Whether this is a long run.
+pub fn is_long() -> bool {
+    std::env::var_os("XHIST_LONG").is_some_and(|long| !long.is_empty() && long != "0")
+}
+
 /// About this number of files in a long run, evenly from all packages.
 pub fn sample(in_a_long_run: usize) -> Vec<PathBuf> {
-    let is_long = std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0");
-    let count = if is_long { in_a_long_run } else { in_a_long_run / 3 };
+    let count = if is_long() { in_a_long_run } else { in_a_long_run / 3 };
     let home = std::env::var_os("CARGO_HOME").map(PathBuf::from);
     let home = home.or_else(|| Some(Path::new(&std::env::var_os("HOME")?).join(".cargo")));
     let registry = home.expect("CARGO_HOME or HOME").join("registry/src");
