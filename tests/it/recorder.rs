@@ -140,6 +140,11 @@ fn named() {
     assert_eq!(built(run().env("CARGO_BUILD_TARGET", host)), 0, "by a variable");
     project.write(".cargo/config.toml", &format!("build.target = \"{host}\"\n"));
     assert_eq!(built(run()), 0, "in a file");
+    // A project that is instrumented in place names it, too.
+    let place = repository().join("xhist-rt");
+    let manifest = project.read("Cargo.toml");
+    project.write("Cargo.toml", &format!("{manifest}\n[dependencies]\nxhist-rt.path = {place:?}\n"));
+    assert_eq!(built(run()), 0, "in the manifest");
     assert_eq!(kept(copy.path()).len(), 1);
 }
 

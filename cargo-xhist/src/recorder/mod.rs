@@ -144,9 +144,10 @@ fn key(
     let args = command.unstable_args();
     let text = target.ends_with(".json").then(|| std::fs::read_to_string(target).ok());
     let whole = format!(
-        "{FORMAT} {} {:x} {features:?} {identity} {} {stamp:?} {deciding} {args:?} {target} {text:?}",
+        "{FORMAT} {} {:x} {} {identity} {} {stamp:?} {deciding} {args:?} {target} {text:?}",
         env!("CARGO_PKG_VERSION"),
         sources::HASH,
+        manifest("", features),
         sysroot.display()
     );
     let mut hash = qs_core::map::Hash::new();
@@ -323,6 +324,22 @@ pub(crate) fn cargo() -> Command {
 
 /// Writes a package whose only dependency is the recorder at this place.
 fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Result<(), Error> {
+    write_if_changed(&directory.join("Cargo.toml"), manifest(place, features).as_bytes())?;
+    let names = RECORDINGS.iter().map(|call| call.name).chain(VALUES.iter().map(|call| call.name));
+    let names = names.collect::<Vec<_>>().join(", ");
+    // Names that are imported explicitly hide those of the glob.
+    let root = format!(
+        r#"#![no_std]
+pub use xhist_rt::*;
+#[cfg(not(target_os = "none"))]
+pub use xhist_rt::unoptimised::{{{names}}};
+"#
+    );
+    write_if_changed(&directory.join("lib.rs"), root.as_bytes())
+}
+
+/// The manifest of that package.
+fn manifest(place: &str, features: &Features<'_>) -> String {
     let hosted = features.hosted.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
     let bare =
         features.bare.features.iter().map(|feature| format!("{feature:?}")).collect::<Vec<_>>().join(", ");
@@ -333,7 +350,7 @@ fn write_package(directory: &Path, place: &str, features: &Features<'_>) -> Resu
         .unwrap_or_default();
     // A library that unwinds can be linked into programs that abort. The user's configuration may change the profile
     // `release`, so everything that matters is set here.
-    let manifest = format!(
+    format!(
         r#"# Written by cargo xhist; changes are lost.
 [package]
 name = "xhist-recorder"
@@ -364,19 +381,7 @@ overflow-checks = false
 strip = "none"
 incremental = false
 "#
-    );
-    crate::plan::write_if_changed(&directory.join("Cargo.toml"), manifest.as_bytes())?;
-    let names = RECORDINGS.iter().map(|call| call.name).chain(VALUES.iter().map(|call| call.name));
-    let names = names.collect::<Vec<_>>().join(", ");
-    // Names that are imported explicitly hide those of the glob.
-    let root = format!(
-        r#"#![no_std]
-pub use xhist_rt::*;
-#[cfg(not(target_os = "none"))]
-pub use xhist_rt::unoptimised::{{{names}}};
-"#
-    );
-    crate::plan::write_if_changed(&directory.join("lib.rs"), root.as_bytes())
+    )
 }
 
 /// The place of a library in [`LIBRARIES`].
