@@ -1,6 +1,6 @@
 //! The pages of rings: addresses that are reserved, and views of a section there, one behind the other.
 //!
-//! Windows 10 has placeholders: reserved addresses that a view replaces in one step. Where a first trial fails, as in wine,
+//! Windows 10 has placeholders: reserved addresses that a view replaces in one step. Where a first trial fails, as in wine 8,
 //! addresses are given back before the view is mapped there. Another thread might get them meanwhile. So they are in
 //! a part of the address space that the system gives only to those who ask for it.
 
