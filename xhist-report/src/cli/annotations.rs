@@ -1,12 +1,12 @@
 //! `xhist-report answer --format github`: reads the failures of a run for annotations.
 
 use std::collections::HashMap;
-use std::ffi::OsString;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use super::error::UsageError;
+use super::open::LastOpened;
 use super::values::ValueArgs;
 use crate::causes::suspects;
 use crate::format;
@@ -45,7 +45,8 @@ pub(super) fn run(
             why: "has no run.json, which `cargo xhist` writes at the end of a run, and no ring file",
         });
     };
-    let mut reader = FailureReader { values, code: ExitCode::Complete, root: None };
+    let mut reader =
+        FailureReader { values, code: ExitCode::Complete, opened: LastOpened::default(), root: None };
     let mut failures = Vec::new();
     let causes = match record.failed_tests().next() {
         Some(_) => suspects::failing_rings(directory),
@@ -102,6 +103,7 @@ fn by_rings(place: &Path, notes: &mut Notes<'_>) -> Option<RunRecord> {
 struct FailureReader<'a> {
     values: &'a ValueArgs,
     code: ExitCode,
+    opened: LastOpened,
     /// The directory that paths of the map start from.
     root: Option<PathBuf>,
 }
@@ -114,7 +116,7 @@ impl FailureReader<'_> {
         ring: Option<usize>,
     ) -> Result<AnnotatedFailure, UsageError> {
         let Some(file) = file else { return Ok(failure) };
-        let opened = source::open(&OsString::from(file))?;
+        let opened = self.opened.open(file)?;
         let recording = SharedRecording::default();
         let options = Options {
             format: format::by_name("html").unwrap_or(&format::FORMATS[0]),
@@ -122,7 +124,7 @@ impl FailureReader<'_> {
             recording: Some(recording.clone()),
             ..Options::from(ReadOptions {
                 rings: ring.into_iter().collect(),
-                ..self.values.of_source(&opened, None)
+                ..self.values.of_source(&*opened, None)
             })
         };
         // The listing of the same run reports losses.

@@ -1,6 +1,5 @@
 //! `xhist-report answer`: what failed in a run, each failure with the end of its history.
 
-use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,7 @@ use super::annotations;
 use super::answer_document::{AnswerDocument, AnsweredFailure, SCHEMA};
 use super::budget_args::BudgetArgs;
 use super::error::UsageError;
+use super::open::LastOpened;
 use super::pager::Pager;
 use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
@@ -220,6 +220,7 @@ fn listing(
             Links::default()
         },
         suspects: FirstLines::default(),
+        opened: LastOpened::default(),
         rings: None,
         started: Vec::new(),
         code: ExitCode::Complete,
@@ -284,6 +285,7 @@ struct Listing {
     values: ValueArgs,
     /// Lines that the tests of the run make suspicious.
     suspects: FirstLines,
+    opened: LastOpened,
     /// Those of the last ring file with a failed test.
     rings: Option<RingsOfTests>,
     /// The processes that each failed test started.
@@ -405,7 +407,10 @@ impl Listing {
         if is_listed {
             let suspects = self.suspects.of_test(&test.name);
             // A test fails by the panic of a thread that it joins.
-            let rings = test.ring.map_or_else(Vec::new, |ring| self.rings_of(file).of_test(ring));
+            let rings = match test.ring {
+                Some(ring) => self.rings_of(file)?.of_test(ring),
+                None => Vec::new(),
+            };
             let part =
                 ListedPart { lines, rings, failed_test: test.ring, is_test: true, suspects, room: None };
             let room = ListingRoom { bytes: BYTES_ABOVE_SUSPECTS, is_shared: false };
@@ -423,9 +428,12 @@ impl Listing {
         Ok(())
     }
 
-    fn rings_of(&mut self, file: &Path) -> &RingsOfTests {
-        let known = self.rings.take().filter(|rings| rings.path() == file);
-        self.rings.insert(known.unwrap_or_else(|| RingsOfTests::read(file)))
+    fn rings_of(&mut self, file: &Path) -> Result<&RingsOfTests, source::SourceError> {
+        let rings = match self.rings.take() {
+            Some(rings) if rings.path() == file => rings,
+            _ => RingsOfTests::read(file, &self.opened.open(file)?.image),
+        };
+        Ok(self.rings.insert(rings))
     }
 
     /// What a test started: the last process with the end of its history, those before by name.
@@ -549,7 +557,7 @@ impl Listing {
         part: ListedPart,
         notes: &mut Notes<'_>,
     ) -> Result<Vec<AnsweredThread>, source::SourceError> {
-        let opened = source::open(&OsString::from(file))?;
+        let opened = self.opened.open(file)?;
         let answered = SharedAnswer::default();
         let options = Options {
             answered: Some(answered.clone()),
@@ -561,7 +569,7 @@ impl Listing {
             room: part.room,
             failed_test: part.failed_test,
             is_test: part.is_test,
-            ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&opened, None) })
+            ..Options::from(ReadOptions { rings: part.rings, ..self.values.of_source(&*opened, None) })
         };
         opened.losses.iter().for_each(|loss| notes.loss(format_args!("{loss}")));
         let from = self.out.len();

@@ -3,6 +3,7 @@
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::time::Duration;
 
 use super::args::Args;
@@ -15,7 +16,7 @@ use xhist_history::map;
 use xhist_history::notes::Notes;
 use xhist_history::ring;
 use xhist_history::runs::{self, HistoryPlace};
-use xhist_history::source::{self, Offer, Opened};
+use xhist_history::source::{self, Offer, Opened, SourceError};
 use xhist_history::typed;
 
 /// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
@@ -134,6 +135,25 @@ pub(super) fn open_history(
     match opened.file {
         None if follow => Err(UsageError::NotARingFile("followed")),
         _ => Ok((opened, Vec::new())),
+    }
+}
+
+/// The file that was opened last: failed tests of a run mostly share one, and it may be long.
+#[derive(Default)]
+pub(super) struct LastOpened(Option<(PathBuf, Rc<Opened>)>);
+
+impl LastOpened {
+    /// Opens a file, unless it is that one.
+    ///
+    /// # Errors
+    /// It cannot be read.
+    pub(super) fn open(&mut self, file: &Path) -> Result<Rc<Opened>, SourceError> {
+        let opened = match self.0.take() {
+            Some((path, opened)) if path == file => opened,
+            _ => Rc::new(source::open(file.as_os_str())?),
+        };
+        self.0 = Some((file.to_owned(), opened.clone()));
+        Ok(opened)
     }
 }
 

@@ -416,9 +416,9 @@ pub struct RingsOfTests {
 }
 
 impl RingsOfTests {
-    /// Reads a ring file and the threads beside it. Without rings that can be read there are none.
-    pub fn read(path: &Path) -> RingsOfTests {
-        let rings = RingFile::read(path.to_owned()).map_or_else(Vec::new, |file| file.rings);
+    /// The rings in the bytes of a file, and the threads beside it.
+    pub fn read(path: &Path, image: &[u8]) -> RingsOfTests {
+        let rings = ring::find(image, None, &mut |_| {}).rings;
         RingsOfTests { path: path.to_owned(), rings, spectra: Spectra::read(&path.with_extension("spectra")) }
     }
 
