@@ -3,13 +3,14 @@
 //! A function that calls itself, also by way of others and of closures that they make, is a recursion that its author wrote.
 //! A closure from outside of that call is not, nor is a function that no statement on the way names: the caller of the function,
 //! or what was set up before, decides what it does. A method of a trait may be either: which implementation runs is decided
-//! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and not where it goes deeper.
+//! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and neither where it goes deeper nor
+//! where the function takes what the call gives, as parsers do: what is called back gives nothing.
 //!
 //! What is called back is a recursion, too, if it is open below: it handed itself over, as a compiler does that visits an
 //! expression by way of an iterator. Destructors run wherever a value ends, so that one is in another says nothing.
 
 use super::activation::Activation;
-use super::callee::Implicit;
+use super::callee::{CallKind, Implicit};
 use super::stack::{CallStack, Slot};
 use super::structure::{BodyId, StatementId};
 use crate::model::BodyKind;
@@ -198,10 +199,18 @@ impl CallStack {
             }
             BodyKind::Function => {
                 let of_trait = &self.structure.body(outer.activation.body).of_trait;
-                (!body.of_trait.is_empty() && body.of_trait != *of_trait).then_some(EnteredBy::Method)
+                let is_other = !body.of_trait.is_empty() && body.of_trait != *of_trait;
+                (is_other && !self.takes_result(outer.activation.statement)).then_some(EnteredBy::Method)
             }
             BodyKind::AsyncFunction | BodyKind::AsyncClosure | BodyKind::AsyncBlock => None,
         }
+    }
+
+    /// Whether a statement uses what its call gives, as far as its text shows.
+    fn takes_result(&self, statement: StatementId) -> bool {
+        let is_question = |kind| kind == CallKind::Question;
+        self.structure.info(statement).binds
+            || self.structure.calls(statement).iter().any(|call| is_question(call.kind))
     }
 
     /// Whether a call may have ended at this statement.

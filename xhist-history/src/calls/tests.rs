@@ -1175,6 +1175,10 @@ fn Audit::notify of Listener
   s emit
 ";
     assert_eq!(called_back(bus, "2 4 5 8 4 6 6"), ["emit by way of Audit::notify at 5 before 6 x 1"]);
+    // It takes what the call gives: a recursion, as of combinators.
+    for parse in ["let .notify", "s .notify ?"] {
+        assert!(called_back(&bus.replace("s .notify", parse), "2 4 5 8 4 6 6").is_empty(), "{parse}");
+    }
     // It goes on: a recursion.
     assert!(called_back(bus, "2 4 5 8 4 5 8 4 5 8 4 6 6 6 6").is_empty());
     let tree = "\
