@@ -346,12 +346,8 @@ fn started_by_a_failed_test() {
              assert!(status.unwrap().success());\n    {then}\n}}\n"
         )
     };
-    let passes = format!("fn passes() {{\n    (0..99).for_each(|_| start());\n}}\n");
-    let all = [
-        starts("fails", "panic!();"),
-        starts("start", "").replace("#[test]\n", ""),
-        format!("#[test]\n{passes}"),
-    ];
+    let passes = "#[test]\nfn passes() {\n    (0..99).for_each(|_| start());\n}\n";
+    let all = [starts("fails", "panic!();"), starts("start", "").replace("#[test]\n", ""), passes.to_owned()];
     tree.write("tests/all.rs", &all.concat());
     let done = cargo(tree.path()).args("xhist test --quiet --test all").done().expect(101);
     done.check(!done.stderr.contains("the history is not kept"), "it is kept");
