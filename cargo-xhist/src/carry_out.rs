@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 use std::fs::File;
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::ExitStatus;
 
@@ -116,7 +115,11 @@ fn call_cargo(
     let only_builds = run.is_none();
     let run = run.map(post_run::Run::start);
     let directory = run.as_ref().map(post_run::Running::directory);
-    let relay = if reads_results || only_builds { Relay::of(&mut cargo, command.is_again) } else { None };
+    let relay = if reads_results || only_builds {
+        Relay::of(&mut cargo, command.is_again, command.own.json)
+    } else {
+        None
+    };
     // What firmware prints says when to end it.
     if command.is_again && relay.is_none() && command.verb != Verb::Run {
         cargo.stdout(std::process::Stdio::null()).stderr(std::process::Stdio::null());
@@ -139,7 +142,7 @@ fn call_cargo(
         }
     }
     // The build is not repeated, so what cargo said counts.
-    let _ = std::io::stderr().write_all(&said.unwrap_or_default());
+    said.unwrap_or_default().print();
     if let Some(run) = run {
         let ended = post_run::Ended { status, pid: child.id(), results, asked: caught.newest() };
         run.finish(&ended);

@@ -19,6 +19,8 @@ pub const CASES: &[Case] = &[
     Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
     Case::new("a_terminal_stays_a_terminal", terminal),
     Case::new("tests_that_abort_are_named_with_the_signal", aborted_test),
+    Case::new("what_a_second_panic_aborts_comes_before_other_panics", aborts_behind_other_panics),
+    Case::new("what_a_failed_test_started_is_kept", started_by_a_failed_test),
     Case::new("a_test_program_without_a_harness_is_named_and_no_test_that_passed", own_harness),
     Case::new("documentation_tests_that_fail_are_named", documentation),
     Case::new("only_regular_files_are_read", no_regular_file),
@@ -314,6 +316,49 @@ fn aborted_test() {
     done.check(message_of(&done).contains(&abort), &abort);
     let json = read(&run_of(many(), &done).join("run.json"));
     assert!(json.contains("\"SIGABRT\"") && json.contains("\"exit\": 101"), "{json}");
+}
+
+/// Tests that panic as they should come before it, and more of them than threads that have room.
+fn aborts_behind_other_panics() {
+    let tree = Tree::program("unwinds", "pub fn main() {}\n");
+    let panics = |number| format!("#[test]\n#[should_panic]\nfn panics_{number}() {{\n    panic!();\n}}\n");
+    let others: String = (0..9).map(panics).collect();
+    let own = "struct Part;\nimpl Drop for Part {\n    fn drop(&mut self) {\n        panic!();\n    }\n}\n#[test]\n\
+        fn unwinds() {\n    std::thread::sleep(std::time::Duration::from_millis(200));\n    let _part = Part;\n    \
+        panic!();\n}\n";
+    tree.write("tests/all.rs", &format!("{others}{own}"));
+    let done = cargo(tree.path()).args("xhist test --quiet --test all").done().expect(101);
+    let rings = rings_in(&run_of(&tree, &done));
+    let read = cargo(tree.path()).args("xhist answer").arg(&rings[0]).done().expect(0);
+    read.check(
+        read.stdout.starts_with("last statements of thread unwinds before its panic"),
+        "it comes first",
+    );
+    read.check(read.stdout.matches("last statements of").count() == 7, "as many as have room");
+}
+
+/// A later test starts more programs than have room.
+fn started_by_a_failed_test() {
+    let tree = Tree::program("starts", "fn main() {\n    let code = 0;\n    std::process::exit(code);\n}\n");
+    let starts = |name: &str, then: &str| {
+        format!(
+            "#[test]\nfn {name}() {{\n    let status = std::process::Command::new(env!(\"CARGO_BIN_EXE_starts\")).status();\n    \
+             assert!(status.unwrap().success());\n    {then}\n}}\n"
+        )
+    };
+    let passes = "#[test]\nfn passes() {\n    (0..99).for_each(|_| start());\n}\n";
+    let all = [starts("fails", "panic!();"), starts("start", "").replace("#[test]\n", ""), passes.to_owned()];
+    tree.write("tests/all.rs", &all.concat());
+    let done = cargo(tree.path()).args("xhist test --quiet --test all").done().expect(101);
+    done.check(!done.stderr.contains("the history is not kept"), "it is kept");
+    for text in [done.stderr.as_str(), &cargo(tree.path()).args("xhist answer").done().expect(0).stdout] {
+        let (_, process) = text.split_once(" that test fails started\n").expect("its process");
+        assert!(
+            process.starts_with("last statements of thread main") && process.contains("src/main.rs:3"),
+            "{text}"
+        );
+    }
+    assert!(rings_in(&run_of(&tree, &done)).len() < 80, "few of the test that passed");
 }
 
 /// Cargo names the programs that failed. A test that panics as it should is in none of them.

@@ -50,6 +50,12 @@ fn recorded() {
         let is_there = |text: &str| done.stderr.matches(text).count() == 1;
         done.check(is_there("error[E0308]") && is_there("could not compile"), "the error is the user's own");
     }
+    // A program that reads the messages sees one build.
+    let own = Tree::copy_of(&repository().join("tests/fixtures/const-fns"));
+    let done = cargo(own.path()).args("xhist build --message-format json").done().expect(0);
+    done.check(done.stdout.matches("build-finished").count() == 1, "one build");
+    done.check(!done.stdout.contains("building again"), "no error");
+    done.check(!done.stderr.contains("could not compile"), "no error of cargo");
     // A new constant needs two of them: no build fails.
     tree.replace("src/main.rs", "static START", "const NEW: u32 = plain(2);\nstatic START");
     let run = cargo(tree.path()).args("xhist run").done().expect(3);

@@ -131,7 +131,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let caught = Caught::start();
     let mut command = call.command(&call.firmware);
     // What failed is known from what the runner prints.
-    let relay = tests.as_ref().and_then(|_| Relay::of(&mut command, false));
+    let relay = tests.as_ref().and_then(|_| Relay::of(&mut command, false, false));
     let spawned = command.spawn();
     // It holds the runner's ends of the relay open.
     drop(command);

@@ -1,5 +1,5 @@
 //! What cargo says of a build that is repeated because of us: that it could not compile. It is held back until it is known whether the
-//! build is repeated.
+//! build is repeated. With `--message-format json` that are lines of both streams, and which comes first is not known.
 
 /// The beginnings of cargo's lines.
 const LINES: [&str; 2] =
@@ -9,14 +9,22 @@ const LINES: [&str; 2] =
 const ANNOUNCED: &str = "; building again";
 const OURS: &str = "xhist: ";
 
+/// The beginnings of cargo's lines in JSON: the end of a build that failed, and messages, of which ours is one.
+const FINISHED: &str = r#"{"reason":"build-finished","success":false"#;
+const MESSAGE: &str = r#"{"reason":"compiler-message","#;
+/// What the message of the wrapper begins with.
+const RENDERED: &str = r#""rendered":"xhist: "#;
+
 /// Longest beginning of a line that is looked at.
 const LONGEST: usize = 4096;
 
 /// Passes on a stream, and holds back lines of cargo behind the announcement.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
-    /// The announcement came.
+    /// The announcement came, or it may come in the other stream.
     is_announced: bool,
+    /// Cargo writes JSON.
+    is_json: bool,
     /// The newest line, as far as it came.
     line: Vec<u8>,
     /// How much of the line was passed on.
@@ -26,6 +34,10 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
+    pub(super) fn new(is_json: bool) -> Hidden {
+        Hidden { is_announced: is_json, is_json, ..Hidden::default() }
+    }
+
     /// Takes bytes and returns those that are passed on.
     pub(super) fn take(&mut self, bytes: &[u8]) -> Vec<u8> {
         let mut passed = Vec::new();
@@ -39,15 +51,31 @@ impl Hidden {
                 self.passed = self.line.len();
             }
             if piece.ends_with(b"\n") {
+                passed.extend(self.take_message());
                 self.end_line();
             }
         }
         passed
     }
 
+    /// The rest of a message of the compiler.
+    fn take_message(&mut self) -> Vec<u8> {
+        let message = self.line.strip_prefix(MESSAGE.as_bytes()).filter(|_| self.is_json && self.passed == 0);
+        let is_ours = |message: &[u8]| {
+            let text = String::from_utf8_lossy(message);
+            text.contains(RENDERED) && text.contains(ANNOUNCED)
+        };
+        let is_theirs = message.is_some_and(|message| !is_ours(message));
+        if is_theirs { std::mem::take(&mut self.line) } else { Vec::new() }
+    }
+
     fn take_byte(&mut self, byte: u8, passed: &mut Vec<u8>) {
         self.line.push(byte);
-        if self.line.len() > LONGEST || !may_be_cargos(&plain(&self.line)) {
+        // Messages are long.
+        if self.is_json && self.line.starts_with(MESSAGE.as_bytes()) {
+            return;
+        }
+        if self.line.len() > LONGEST || !self.may_be_cargos(&plain(&self.line)) {
             passed.extend_from_slice(&self.line[self.passed..]);
             self.line.truncate(LONGEST);
             self.passed = self.line.len();
@@ -62,16 +90,17 @@ impl Hidden {
         self.passed = 0;
     }
 
+    /// Whether a line is, or may become, one of cargo's.
+    fn may_be_cargos(&self, text: &str) -> bool {
+        let json = [FINISHED, MESSAGE].into_iter().filter(|_| self.is_json);
+        LINES.into_iter().chain(json).any(|line| line.starts_with(text) || text.starts_with(line))
+    }
+
     /// The stream has ended: what was held back.
     pub(super) fn finish(mut self) -> Vec<u8> {
         self.end_line();
         self.held
     }
-}
-
-/// Whether a line is, or may become, one of cargo's.
-fn may_be_cargos(text: &str) -> bool {
-    LINES.iter().any(|line| line.starts_with(text) || text.starts_with(line))
 }
 
 /// A line as a terminal shows it in the end, without colours.
@@ -115,6 +144,25 @@ mod tests {
             let (passed, held) = streamed(OURS_AND_CARGOS, len);
             assert!(passed.ends_with("; building again\nerror[E0308]: mismatched types\n"), "{passed}");
             assert!(held.contains("could not compile `a`") && held.contains("build failed"), "{held}");
+        }
+    }
+
+    #[test]
+    fn with_json_each_stream_holds_back_its_own_lines() {
+        let long = "x".repeat(2 * LONGEST);
+        let users = format!("{MESSAGE}\"message\":{{\"rendered\":\"error: {long}\"}}}}\n");
+        let ours = format!("{MESSAGE}\"message\":{{{RENDERED}a constant needs `f`{ANNOUNCED}\\n\"}}}}\n");
+        let finished = format!("{FINISHED}}}\n");
+        let passes = format!("{}\n", FINISHED.replace("false", "true}"));
+        for len in [1, 7, 4096] {
+            let mut stdout = Hidden::new(true);
+            let text = [&*users, &*ours, &*finished, &*passes].concat();
+            let passed: Vec<u8> = text.as_bytes().chunks(len).flat_map(|piece| stdout.take(piece)).collect();
+            assert_eq!(String::from_utf8(passed).unwrap(), format!("{users}{passes}"));
+            assert_eq!(String::from_utf8(stdout.finish()).unwrap(), format!("{ours}{finished}"));
+            let mut stderr = Hidden::new(true);
+            assert_eq!(stderr.take(b"error: could not compile `a` (lib)\nerror: b\n"), b"error: b\n");
+            assert_eq!(stderr.finish(), b"error: could not compile `a` (lib)\n");
         }
     }
 

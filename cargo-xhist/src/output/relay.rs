@@ -18,10 +18,23 @@ use crate::system::{self, Inner, Outer};
 /// A process that outlives cargo may hold a channel open: after this time without a byte, reading ends.
 const SILENCE: Duration = Duration::from_millis(300);
 
+/// What cargo said on each stream of a build that may be repeated. Streams with one destination have it in the first.
+#[derive(Debug, Default)]
+pub(crate) struct Held([Vec<u8>; 2]);
+
+impl Held {
+    /// Prints it: the build is not repeated.
+    pub(crate) fn print(&self) {
+        let Held([stdout, stderr]) = self;
+        let _ = std::io::stdout().write_all(stdout);
+        let _ = std::io::stderr().write_all(stderr);
+    }
+}
+
 /// The channels of one cargo.
 pub(crate) struct Relay {
     results: Arc<Mutex<Results>>,
-    held: Arc<Mutex<Vec<u8>>>,
+    held: Arc<Mutex<Held>>,
     passed: Arc<AtomicU64>,
     ended: Receiver<()>,
     channels: usize,
@@ -35,14 +48,14 @@ struct Channel {
 }
 
 impl Relay {
-    /// Makes this cargo print through channels, which go nowhere if it is silent. `None`: the system has no channel left, and
+    /// Makes this cargo, which may print JSON, print through channels. These go nowhere if it is silent. `None`: the system has no channel left, and
     /// cargo prints directly.
-    pub(crate) fn of(cargo: &mut Command, is_silent: bool) -> Option<Relay> {
+    pub(crate) fn of(cargo: &mut Command, is_silent: bool, is_json: bool) -> Option<Relay> {
         if is_silent {
             let channel = Channel::to(system::nowhere()?)?;
             cargo.stdout(Stdio::from(channel.inner.try_clone().ok()?));
             cargo.stderr(Stdio::from(channel.inner.try_clone().ok()?));
-            return Some(Relay::start(vec![channel]));
+            return Some(Relay::start(vec![channel], is_json));
         }
         let (stdout, stderr, same) = system::own_streams()?;
         let first = Channel::to(stdout)?;
@@ -56,10 +69,10 @@ impl Relay {
             channels.push(second);
         }
         cargo.stdout(Stdio::from(first_end));
-        Some(Relay::start(channels))
+        Some(Relay::start(channels, is_json))
     }
 
-    fn start(channels: Vec<Channel>) -> Relay {
+    fn start(channels: Vec<Channel>, is_json: bool) -> Relay {
         let (sender, ended) = channel();
         let relay = Relay {
             results: Arc::default(),
@@ -68,15 +81,15 @@ impl Relay {
             ended,
             channels: channels.len(),
         };
-        for channel in channels {
-            channel.start(&relay, sender.clone());
+        for (number, channel) in channels.into_iter().enumerate() {
+            channel.start(&relay, (number, is_json), sender.clone());
         }
         relay
     }
 
     /// Waits until all output was passed on, and returns the results, and what cargo said of a build that is repeated. Cargo has
     /// ended, and its `Command` is dropped: that would hold the channels open.
-    pub(crate) fn finish(self) -> (Results, Vec<u8>) {
+    pub(crate) fn finish(self) -> (Results, Held) {
         let mut left = self.channels;
         let mut before = self.passed.load(Ordering::Relaxed);
         while left > 0 {
@@ -103,14 +116,14 @@ impl Channel {
         Some(Channel { outer, inner, to })
     }
 
-    fn start(self, relay: &Relay, ended: Sender<()>) {
+    fn start(self, relay: &Relay, (number, is_json): (usize, bool), ended: Sender<()>) {
         let (results, passed) = (Arc::clone(&relay.results), Arc::clone(&relay.passed));
         let held = Arc::clone(&relay.held);
         let Channel { mut outer, inner, mut to } = self;
         // Only the child holds it open: the channel ends with the child.
         drop(inner);
         std::thread::spawn(move || {
-            let (mut parser, mut hidden) = (Parser::default(), Hidden::default());
+            let (mut parser, mut hidden) = (Parser::default(), Hidden::new(is_json));
             let mut buffer = vec![0; 64 * 1024];
             loop {
                 match outer.read(&mut buffer) {
@@ -128,7 +141,7 @@ impl Channel {
                 }
                 system::follow_size(&to, &outer);
             }
-            held.lock().unwrap_or_else(PoisonError::into_inner).extend(hidden.finish());
+            held.lock().unwrap_or_else(PoisonError::into_inner).0[number] = hidden.finish();
             // A process that writes later gets an error, as without the relay.
             drop(outer);
             let _ = ended.send(());

@@ -7,9 +7,10 @@ use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{RecvTimeoutError, Sender, channel};
 use std::thread::JoinHandle;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use walkdir::WalkDir;
+use xhist_report::cli::after_run::processes_of_ended_tests;
 
 use super::rings::{self, End, Process};
 use crate::error::{Error, UsageError};
@@ -28,6 +29,8 @@ const FAILED_RUNS: usize = 32;
 const GOOD_RINGS: usize = 64;
 /// Files of a running run are looked at this often.
 const INTERVAL: Duration = Duration::from_millis(500);
+/// Reading what tests started takes one part in this many of the time.
+const READ_SHARE: u32 = 20;
 
 /// Most bytes of all runs together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -118,6 +121,35 @@ struct RingFile {
     path: PathBuf,
     bytes: u64,
     modified: Option<SystemTime>,
+}
+
+/// The processes that tests started, as far as these have ended: whether the test panicked. They are read now and then.
+#[derive(Default)]
+struct OfTests {
+    processes: HashMap<u32, bool>,
+    next: Option<Instant>,
+}
+
+impl OfTests {
+    fn read(&mut self, directory: &Path) {
+        let now = Instant::now();
+        if self.next.is_none_or(|next| next <= now) {
+            self.processes = processes_of_ended_tests(directory);
+            // Thousands of tests have large files.
+            self.next = Some(now + READ_SHARE * now.elapsed());
+        }
+    }
+
+    /// Whether the test that started the process of this file panicked. `None`: not known, as of one that still runs.
+    fn has_panicked(&self, file: &RingFile) -> Option<bool> {
+        let stem = file.path.file_stem()?.to_str()?;
+        self.processes.get(&stem.rsplit_once('-')?.1.parse().ok()?).copied()
+    }
+
+    /// Puts the files of tests that passed behind the others.
+    fn sort(&self, files: &mut [RingFile]) {
+        files.sort_by_key(|file| self.has_panicked(file) == Some(false));
+    }
 }
 
 /// How the process of a file ended, as far as that decides what is kept.
@@ -301,8 +333,9 @@ impl Watch {
         let (stop, stopped) = channel();
         let thread = std::thread::spawn(move || {
             let (mut fates, mut lost) = (HashMap::new(), Lost::default());
+            let mut tests = OfTests::default();
             while stopped.recv_timeout(INTERVAL) == Err(RecvTimeoutError::Timeout) {
-                trim(&directory, limit, &mut fates, &mut lost);
+                trim(&directory, limit, (&mut tests, &mut fates), &mut lost);
             }
             lost
         });
@@ -315,20 +348,28 @@ impl Watch {
     }
 }
 
-/// Of processes that are over, the newest files stay: few of those that ended well, more of the others.
-fn trim(directory: &Path, limit: Limit, fates: &mut HashMap<PathBuf, Fate>, lost: &mut Lost) {
+/// Of processes that are over, the newest files stay: few of those that ended well, more of the others and of those that
+/// failed tests started.
+fn trim(
+    directory: &Path,
+    limit: Limit,
+    (tests, fates): (&mut OfTests, &mut HashMap<PathBuf, Fate>),
+    lost: &mut Lost,
+) {
     let mut files = ring_files(directory);
     let all: u64 = files.iter().map(|file| file.bytes).sum();
     if files.len() <= GOOD_RINGS && all <= limit.0 / 8 {
         return;
     }
+    tests.read(directory);
     files.reverse();
+    tests.sort(&mut files);
     let (mut good, mut good_bytes, mut failed_bytes) = (0, 0, 0);
     for file in files {
         let known = fates.get(&file.path).copied().or_else(|| fate(&file.path));
         match known {
             None => continue,
-            Some(Fate::Good) => {
+            Some(Fate::Good) if tests.has_panicked(&file) != Some(true) => {
                 (good, good_bytes) = (good + 1, good_bytes + file.bytes);
                 if good > GOOD_RINGS || good_bytes > limit.0 / 8 {
                     remove(&file);
@@ -336,7 +377,7 @@ fn trim(directory: &Path, limit: Limit, fates: &mut HashMap<PathBuf, Fate>, lost
                     continue;
                 }
             }
-            Some(Fate::Failed) => {
+            Some(Fate::Good | Fate::Failed) => {
                 failed_bytes += file.bytes;
                 if failed_bytes > limit.0 / 2 {
                     lost.rings += usize::from(remove(&file) > 0);
@@ -359,13 +400,19 @@ pub(super) fn trim_own(directory: &Path, limit: Limit, success: bool, keep: &[Pa
             let _ = std::fs::remove_file(path);
         });
     }
-    let (mut good, mut bytes) = (0, 0);
-    for file in ring_files(directory).into_iter().rev().filter(|file| !keep.contains(&file.path)) {
-        let fate = fate(&file.path);
+    let (mut good, mut bytes, mut tests) = (0, 0, OfTests::default());
+    let mut files = ring_files(directory);
+    if files.len() > GOOD_RINGS {
+        tests.read(directory);
+    }
+    files.reverse();
+    tests.sort(&mut files);
+    for file in files.iter().filter(|file| !keep.contains(&file.path)) {
+        let fate = fate(&file.path).filter(|_| tests.has_panicked(file) != Some(true));
         if fate == Some(Fate::Good) || success && fate.is_some() {
             (good, bytes) = (good + 1, bytes + file.bytes);
             if good > GOOD_RINGS || bytes > limit.0 / 8 {
-                remove(&file);
+                remove(file);
             }
         }
     }

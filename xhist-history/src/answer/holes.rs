@@ -84,8 +84,9 @@ pub fn add(
             SeenFrame::Hole(hole) => (None, RowKind::NotRecorded(hole)),
         };
         if added.len() < MOST && added.last() != Some(&kind) {
-            let row = Row { frame, ..Row::new(0, 1, kind.clone()) };
-            rows.insert(end, row);
+            // Its callees are the rows behind it.
+            let depth = rows.get(end).map_or(0, |row| row.depth);
+            rows.insert(end, Row { frame, ..Row::new(depth, 1, kind.clone()) });
             added.push(kind);
         }
     }
@@ -300,6 +301,21 @@ mod tests {
         add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
         let lines: Vec<_> = rows.iter().map(|row| row.frame).collect();
         assert_eq!(lines, [None, None, None, Some(12), Some(41)]);
+    }
+
+    /// As the drop glue of a future, which is in the frame of its `async fn`.
+    #[test]
+    fn a_call_that_only_a_frame_shows_is_beside_its_callee() {
+        let names = Names::parse(MAP.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
+        let wanted = Wanted { lines: 20, suspects: &[], test: None };
+        let mut rows = view::rows(&activations, &code, wanted);
+        let frames = [12, 41, 3].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
+        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
+        let depths: Vec<_> = rows.iter().map(|row| row.depth).collect();
+        assert_eq!(depths, [0, 0, 1, 1, 1], "line 41 is before 11");
     }
 
     #[test]

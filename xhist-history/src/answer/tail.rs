@@ -82,6 +82,11 @@ pub struct Ending {
 }
 
 impl Ending {
+    /// A panic in a thread that unwinds ends the process.
+    pub fn has_aborted(&self) -> bool {
+        self.first.is_some()
+    }
+
     /// The thread is that of a failed test: what ran behind its panic was a destructor or a hook, though nothing names it.
     pub fn in_failed_test(&mut self) {
         if self.since == SincePanic::Unclear {

@@ -19,7 +19,8 @@ fn extents(outline: &str) -> Vec<(usize, usize, &str)> {
 }
 
 /// The map of an outline. `fn PATH [KIND] [of TRAIT]` is a body, `loop CALLS` a statement that is a loop, `branch` a branch
-/// of the statement around it, and `s CALLS [jump J] [await]` any other statement.
+/// of the statement around it, `let CALLS` one
+/// that binds a result, and `s CALLS [jump J] [await]` any other statement.
 pub fn map(outline: &str) -> Names {
     let mut map = String::from(r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#);
     map.push_str("\n{\"file\":1,\"path\":\"a.rs\",\"base\":0}\n");
@@ -53,7 +54,7 @@ pub fn map(outline: &str) -> Names {
                 let (calls, jump) = rest.split_once("jump ").unwrap_or((rest, ""));
                 writeln!(
                     statements,
-                    r#"{{"stmt":1,"line":{},"col":{},"end":"{end}","kind":"x","fn":"","calls":"{calls}","jump":"{jump}","await":{awaits}}}"#,
+                    r#"{{"stmt":1,"line":{},"col":{},"end":"{end}","kind":"{word}","fn":"","calls":"{calls}","jump":"{jump}","await":{awaits}}}"#,
                     index + 1,
                     depth + 1
                 )

@@ -5,11 +5,14 @@
 //! or what was set up before, decides what it does. A method of a trait may be either: which implementation runs is decided
 //! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and not where it goes deeper.
 //!
+//! Where the function takes what the call gives, as those of combinators of parsers do, the call computes a part of its result: a
+//! recursion, too. What is called back gives nothing.
+//!
 //! What is called back is a recursion, too, if it is open below: it handed itself over, as a compiler does that visits an
 //! expression by way of an iterator. Destructors run wherever a value ends, so that one is in another says nothing.
 
 use super::activation::Activation;
-use super::callee::Implicit;
+use super::callee::{Call, CallKind, Implicit};
 use super::stack::{CallStack, Slot};
 use super::structure::{BodyId, StatementId};
 use crate::model::BodyKind;
@@ -167,6 +170,9 @@ impl CallStack {
         let first = usize::try_from(top.below).ok().filter(|below| *below < self.slots.len())?;
         let between = self.slots.get(first..self.slots.len() - 1).filter(|between| between.len() <= MOST)?;
         let (outer, above) = between.split_first()?;
+        if self.takes_result(outer.activation.statement) {
+            return None;
+        }
         let by = above.iter().enumerate().find_map(|(place, slot)| {
             let open = between.get(..=place)?;
             let (by, body) = (self.decided_outside(&slot.activation, outer, open)?, slot.activation.body);
@@ -198,10 +204,21 @@ impl CallStack {
             }
             BodyKind::Function => {
                 let of_trait = &self.structure.body(outer.activation.body).of_trait;
-                (!body.of_trait.is_empty() && body.of_trait != *of_trait).then_some(EnteredBy::Method)
+                let is_other = !body.of_trait.is_empty() && body.of_trait != *of_trait;
+                is_other.then_some(EnteredBy::Method)
             }
             BodyKind::AsyncFunction | BodyKind::AsyncClosure | BodyKind::AsyncBlock => None,
         }
+    }
+
+    /// Whether a statement uses what its call gives, as far as its text shows: a `let`, the head of a `match`, a `?`.
+    fn takes_result(&self, statement: StatementId) -> bool {
+        let structure = &self.structure;
+        // The last statement of all is that of unknown code.
+        let has_inner = || structure.info(StatementId(statement.0 + 1)).parent == statement.0;
+        let is_head = statement != structure.unknown() && has_inner();
+        let is_question = |call: &Call| call.kind == CallKind::Question;
+        is_head || structure.info(statement).binds || structure.calls(statement).iter().any(is_question)
     }
 
     /// Whether a call may have ended at this statement.

@@ -114,6 +114,8 @@ pub(super) struct Info {
     pub makes: bool,
     /// It is a loop.
     pub is_loop: bool,
+    /// It is a `let`.
+    pub binds: bool,
 }
 
 /// A loop: its statements, without the one that is the loop.
@@ -332,6 +334,7 @@ impl Structure {
                 panics,
                 makes: false,
                 is_loop: false,
+                binds: statement.binds,
             });
         }
         self.nest(first, first_body, file, words);
@@ -514,11 +517,10 @@ impl Structure {
     /// One more body with one more statement, for what the map does not know.
     fn add_unknown(&mut self, words: &mut CallWords) {
         let (body, id) = (BodyId(self.bodies.len() as u32), self.statements.len() as u32);
-        let span = Span { line: 0, col: 0, end_line: 0, end_col: 0 };
         self.statements.push(Info {
             body,
             file: 0,
-            span,
+            span: Span { line: 0, col: 0, end_line: 0, end_col: 0 },
             parent: NONE,
             in_loop: self.loops.len() as u32,
             in_branch: NONE,
@@ -534,6 +536,7 @@ impl Structure {
             panics: PanicCalls::default(),
             makes: false,
             is_loop: false,
+            binds: false,
         });
         self.loops.push(LoopInfo { statements: id..id + 1, parent: NONE });
         self.bodies.push(Body::without_text("(unknown)", 0, Some(StatementId(id)), words));

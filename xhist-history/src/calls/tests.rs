@@ -1066,6 +1066,8 @@ fn emit
   s
 ";
     assert_eq!(called_back(bus, "2 5 7 8 4 7 8 9 9"), ["emit by main::{closure} at 8 before 9 x 1"]);
+    let asks = bus.replace("s ()", "let ()");
+    assert!(called_back(&asks, "2 5 7 8 4 7 8 9 9").is_empty(), "it takes what the callback gives");
     // The inner call is where it ends.
     assert_eq!(called_back(bus, "2 5 7 8 4 7"), ["emit by main::{closure} at 8 x 1"]);
     assert!(called_back(bus, "2 5 7 8 9 5 7 8 9").is_empty());
@@ -1175,6 +1177,11 @@ fn Audit::notify of Listener
   s emit
 ";
     assert_eq!(called_back(bus, "2 4 5 8 4 6 6"), ["emit by way of Audit::notify at 5 before 6 x 1"]);
+    // It takes what the call gives: a recursion, as of combinators.
+    for parse in ["let .notify", "s .notify ?", "s .notify\n    s"] {
+        let lines = if parse.contains('\n') { "2 4 5 9 4 7 7" } else { "2 4 5 8 4 6 6" };
+        assert!(called_back(&bus.replace("s .notify", parse), lines).is_empty(), "{parse}");
+    }
     // It goes on: a recursion.
     assert!(called_back(bus, "2 4 5 8 4 5 8 4 5 8 4 6 6 6 6").is_empty());
     let tree = "\

@@ -71,6 +71,8 @@ pub struct CodeStatement {
     pub jump: Option<Jump>,
     /// It has an `.await` of its own body.
     pub awaits: bool,
+    /// It is a `let`.
+    pub binds: bool,
 }
 
 /// A name in the list of a statement.
@@ -134,9 +136,9 @@ impl FileCode {
             }),
             Line::Loop(line) => self.loops.push(span(line.at, line.end)),
             Line::Branch(line) => self.branches.push((span(line.at, line.end), line.past)),
-            Line::Stmt(StmtLine { text, calls, jump, awaits, .. }) => {
-                let calls = names.add(calls.raw());
-                self.statements.push(CodeStatement { text, calls, jump, awaits });
+            Line::Stmt(StmtLine { text, kind, calls, jump, awaits, .. }) => {
+                let (calls, binds) = (names.add(calls.raw()), kind.raw() == "let");
+                self.statements.push(CodeStatement { text, calls, jump, awaits, binds });
             }
             Line::Head(_) | Line::File(_) | Line::Value(_) => {}
         }

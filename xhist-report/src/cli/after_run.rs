@@ -1,5 +1,6 @@
 //! What `cargo xhist` prints after a run, on standard error: it calls these instead of starting a program.
 
+use std::collections::HashMap;
 use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
@@ -62,4 +63,9 @@ pub fn print_document(of: &Path) {
     if let Err(error) = answer::document(of, wanted, &mut io::stdout().lock(), notes) {
         notes.error(format_args!("{error}"));
     }
+}
+
+/// The processes that tests of a run started which have ended, each with whether its test panicked.
+pub fn processes_of_ended_tests(run: &Path) -> HashMap<u32, bool> {
+    suspects::processes_of_ended_tests(run)
 }

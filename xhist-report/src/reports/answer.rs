@@ -35,6 +35,12 @@ use xhist_history::values::{ValueReader, frames};
 /// Threads named that are not shown.
 const NAMED: usize = 10;
 
+/// Threads that panicked and are read, if there are more than can be shown.
+const MOST_FAILED: usize = 64;
+
+/// The rank of a ring whose thread panicked.
+const PANICKED: u32 = 1;
+
 /// Shows the end of threads.
 pub struct AnswerReport<'o> {
     options: &'o Options,
@@ -105,6 +111,11 @@ impl<'o> AnswerReport<'o> {
         }
     }
 
+    /// Threads that have room.
+    fn most_threads(&self) -> usize {
+        (2 * self.options.lines / FEWEST_LINES).max(1)
+    }
+
     /// The threads that are shown, the most relevant first; and the others. `codes`: by the number of the map.
     fn choose(
         &mut self,
@@ -131,6 +142,8 @@ impl<'o> AnswerReport<'o> {
             let is_later = !thread.ring.is_before_reset();
             (rank, is_later, if thread.has_failed() { order } else { 0 }, thread.ring.number)
         });
+        let mut left = 0..self.most_threads();
+        threads.retain(|thread| left.next().is_some() || is_main(&thread.ring));
         let failed = threads.iter().filter(|thread| thread.has_failed()).count();
         let has_exited = self.rings.iter().any(|ring| ring.status == "exited");
         let caught = threads.iter().any(|thread| thread.ring.status == "panicked" && !thread.has_failed());
@@ -457,7 +470,10 @@ impl Report for AnswerReport<'_> {
         self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
         rings.sort_by_key(|ring| rank_of(ring));
-        let most = (2 * self.options.lines / FEWEST_LINES).max(1);
+        let most = self.most_threads();
+        // Of many threads that panicked, only their histories show which one ended the process.
+        let failed = rings.iter().take(MOST_FAILED).take_while(|ring| rank_of(ring) <= PANICKED).count();
+        let most = most.max(failed);
         // A panic may turn out to be caught: then the main thread says more.
         let main = rings.iter().skip(most).find(|ring| is_main(ring)).map(|ring| ring.number);
         self.candidates = rings.iter().take(most).map(|ring| ring.number).chain(main).collect();
@@ -554,10 +570,11 @@ impl ShownThread {
     }
 }
 
-/// What is shown first: what a signal or a panic ended, `main`, then the others that were there at the end.
+/// What is shown first: what ended the process, what a panic ended, `main`, then the others that were there at the end.
 fn rank(thread: &ShownThread) -> u32 {
     match thread.ending.end {
         ThreadEnd::Signal(_) => 0,
+        ThreadEnd::Panic if thread.ending.has_aborted() => 0,
         ThreadEnd::Panic => 1,
         ThreadEnd::Here if is_main(&thread.ring) => 2,
         ThreadEnd::Here if thread.ring.status == "ended" => 4,
@@ -569,7 +586,7 @@ fn rank(thread: &ShownThread) -> u32 {
 fn rank_of(ring: &Ring) -> u32 {
     match ring.status {
         "killed" => 0,
-        "panicked" => 1,
+        "panicked" => PANICKED,
         _ if is_main(ring) => 2,
         "ended" => 4,
         _ => 3,

@@ -31,6 +31,7 @@ use std::path::{Path, PathBuf};
 pub use failed_test::{FailedTest, failed_firmware, failed_test};
 pub use first_lines::FirstLines;
 pub use nearest::{NearestError, NearestTest, RanLine, nearest_passed};
+pub use processes::processes_of_ended_tests;
 pub use program::{Role, role};
 pub use run::RingsOfTests;
 

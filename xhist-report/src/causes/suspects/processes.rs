@@ -154,6 +154,17 @@ impl Find<'_> {
     }
 }
 
+/// The processes that tests of a run started which have ended, each with whether its test panicked.
+pub fn processes_of_ended_tests(run: &Path) -> HashMap<u32, bool> {
+    let spectra = Spectra::read(run);
+    let owned = Owners::of(&spectra).of_processes.into_iter();
+    let of_thread = |(pid, owner)| match owner {
+        TestOwner::Thread(test) => Some((pid, spectra.threads[test].has_panicked)),
+        TestOwner::Process(_) => None,
+    };
+    owned.filter_map(of_thread).collect()
+}
+
 /// Whether a process has its spectra in this file: the recorder puts its id at the end of the name.
 fn is_own_file(file: &Path, pid: u32) -> bool {
     file.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with(&format!("-{pid}")))
