@@ -103,6 +103,11 @@ pub const CASES: &[Case] = &[
     Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
     Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
+    Case::needing(
+        "a_line_says_what_a_linker_script_of_the_projects_own_lacks",
+        &[Need::Firmware, Need::Long],
+        runner::no_place,
+    ),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
     Case::needing(

@@ -303,6 +303,8 @@ fn build(board: &'static Board, features: &str) -> Firmware {
     } else if !["", ONE_RING].contains(&features) {
         cargo = cargo.args(&format!("--features {features}"));
     }
+    // In QEMU a RISC-V counts cycles, and a Cortex-M does not.
+    let cargo = if *board == RISC_V { cargo.env("XHIST_TIME", "on") } else { cargo };
     cargo.succeed();
     let elf = directory.join(format!("{name}.elf"));
     let built = directory.join("target/xhist/build").join(board.target).join("release").join(board.sample);
