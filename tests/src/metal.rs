@@ -47,6 +47,10 @@ pub const TWO_CORES: Board = Board {
     ..RISC_V
 };
 
+/// Two cores of a Cortex-M33. They run what is compiled for a Cortex-M3, too.
+pub const TWO_CORTEX_M: Board =
+    Board { sample: "firmware-two-cores", qemu: &["qemu-system-arm", "-machine", "mps2-an521"], ..CORTEX_M };
+
 /// A Cortex-M3 with embassy's executor.
 pub const EMBASSY: Board = Board { sample: "firmware-embassy", ..CORTEX_M };
 

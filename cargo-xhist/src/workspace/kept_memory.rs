@@ -3,7 +3,7 @@
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 
-use cargo_metadata::{Metadata, PackageId};
+use cargo_metadata::{Metadata, PackageId, Target};
 
 /// How names of linker scripts end. Build scripts write `link.x` from `link.x.in`.
 const ENDINGS: [&str; 4] = [".x", ".x.in", ".ld", ".lds"];
@@ -32,11 +32,12 @@ pub(super) fn note(metadata: &Metadata, programs: &HashSet<PackageId>) -> Option
     for package in metadata.packages.iter().filter(|package| programs.contains(&package.id)) {
         let into = match metadata.workspace_members.contains(&package.id) {
             true => &mut own,
-            // Start-up code is linked once.
-            false if package.links.is_some() => &mut others,
+            // What has a linker script gives it to the linker by a build script.
+            false if package.targets.iter().any(Target::is_custom_build) => &mut others,
             false => continue,
         };
-        add_scripts(package.manifest_path.as_std_path().with_file_name("").as_path(), DEPTH, into);
+        let directory = package.manifest_path.parent();
+        directory.iter().for_each(|directory| add_scripts(directory.as_std_path(), DEPTH, into));
     }
     note_of(&own, &others, metadata.workspace_root.as_std_path())
 }
