@@ -64,7 +64,7 @@ pub const CASES: &[Case] = &[
         chips::embassy,
     ),
     Case::needing(
-        "the_walk_with_rtic_on_an_stm32f401_shows_what_the_page_says",
+        "the_walks_on_an_stm32f401_show_what_the_page_says",
         &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
         chips::rtic,
     ),
