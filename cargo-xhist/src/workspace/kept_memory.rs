@@ -67,7 +67,9 @@ fn add_scripts(directory: &Path, depth: usize, into: &mut Vec<Script>) {
     for entry in entries {
         let (name, path) = (entry.file_name().to_string_lossy().into_owned(), entry.path());
         let is_directory = entry.file_type().is_ok_and(|kind| kind.is_dir());
-        if is_directory && depth > 1 && !name.starts_with('.') && name != "target" {
+        // A package in a folder of another one has scripts of its own.
+        let is_beside = name.starts_with('.') || name == "target" || path.join("Cargo.toml").exists();
+        if is_directory && depth > 1 && !is_beside {
             add_scripts(&path, depth - 1, into);
         } else if !is_directory && ENDINGS.iter().any(|end| name.ends_with(end)) {
             into.extend(std::fs::read_to_string(&path).ok().map(|text| Script { path, text }));
@@ -111,7 +113,15 @@ mod tests {
     #[test]
     fn scripts_are_found_in_folders_of_a_package() {
         let directory = tempfile::tempdir().expect("a directory");
-        for path in ["link.x.in", "ld/sections/rwdata.x", "target/link.x", "a/b/c/deep.x", "build.rs"] {
+        for path in [
+            "link.x.in",
+            "ld/sections/rwdata.x",
+            "target/link.x",
+            "a/b/c/deep.x",
+            "boot/Cargo.toml",
+            "boot/link.ld",
+            "build.rs",
+        ] {
             let path = directory.path().join(path);
             std::fs::create_dir_all(path.parent().expect("a directory")).expect("a directory");
             std::fs::write(path, "").expect("a file");
