@@ -143,6 +143,20 @@ fn deciding_part(mut config: Table, read_by_sources: &[&str]) -> Table {
     config
 }
 
+/// Whether the environment asks the recorder for stamps. The recorder of programs on an operating system accepts the same values.
+pub(crate) fn wants_time(variable: impl Fn(&str) -> Option<String>) -> bool {
+    is_set(variable("XHIST_TIME"), &["on", "1"])
+}
+
+/// Whether it asks for a frame of each statement.
+pub(crate) fn wants_frames(variable: impl Fn(&str) -> Option<String>) -> bool {
+    is_set(variable("XHIST_FRAMES"), &["single", "exact"])
+}
+
+fn is_set(value: Option<String>, words: &[&str]) -> bool {
+    value.is_some_and(|text| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word)))
+}
+
 /// Whether the user has a runner for programs of this target. Whether a `cfg(...)` holds is not asked: it counts.
 pub(crate) fn has_runner(command: &Command, target: &str) -> bool {
     runner(command, target, |_| true).is_some()

@@ -56,13 +56,13 @@ pub(crate) fn outside(
     }
 }
 
-/// A choice of the recorder's features that is a guess, and log lines that are not recorded.
+/// What was chosen for the recorder and the user may want otherwise, and log lines that are not recorded.
 pub(crate) fn of_bare_recorder(workspace: &Workspace, command: &Command, home: &Path) {
     let unknown = match &workspace.bare.defmt {
         Some(Defmt::Unknown(note)) => Some(note),
         _ => None,
     };
-    for note in workspace.bare.note.iter().chain(unknown).filter(|_| !command.is_quiet()) {
+    for note in workspace.bare.notes.iter().chain(unknown).filter(|_| !command.is_quiet()) {
         say_once(home, note);
     }
 }

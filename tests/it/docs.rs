@@ -328,7 +328,7 @@ fn blocks(text: &str, kind: &str) -> Vec<String> {
 }
 
 /// The first line of the block that is not found behind the lines before it. `...` matches any lines.
-fn first_missing<'a>(shown: &'a str, printed: &str) -> Option<&'a str> {
+pub(crate) fn first_missing<'a>(shown: &'a str, printed: &str) -> Option<&'a str> {
     let mut printed = printed.lines();
     shown
         .lines()

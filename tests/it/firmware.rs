@@ -26,12 +26,13 @@ use std::time::Duration;
 use object::{Object, ObjectSymbol};
 use qs_core::frame::{Decoder, FrameWriter, Outcome};
 use xhist_tests::{
-    Board, CORTEX_M, COUNTED, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, line_of, other_cargo,
-    recorded, report, repository, tries,
+    Board, CORTEX_M, COUNTED, Case, Firmware, Listing, Machine, Need, ONE_RING, RISC_V, TWO_CORES,
+    TWO_CORTEX_M, line_of, other_cargo, recorded, report, repository, tries,
 };
 
 const NEEDS: &[Need] = &[Need::Firmware];
 const REGISTRY: &[Need] = &[Need::Firmware, Need::Registry];
+const NEEDS_LONG: &[Need] = &[Need::Firmware, Need::Long];
 const LONG: &[Need] = &[Need::Firmware, Need::Registry, Need::Long];
 
 pub const CASES: &[Case] = &[
@@ -63,7 +64,7 @@ pub const CASES: &[Case] = &[
         chips::embassy,
     ),
     Case::needing(
-        "the_walk_with_rtic_on_an_stm32f401_shows_what_the_page_says",
+        "the_walks_on_an_stm32f401_show_what_the_page_says",
         &[Need::Firmware, Need::Registry, Need::LabWired, Need::Long],
         chips::rtic,
     ),
@@ -100,9 +101,16 @@ pub const CASES: &[Case] = &[
         defmt::on_risc_v,
     ),
     Case::needing("lines_of_the_crate_log_are_in_the_history_of_firmware", LONG, log::lines),
-    Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], cores::race),
-    Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], cores::ends_well),
+    Case::needing("a_race_of_two_cores_shows_in_their_merged_history", &[Need::FirmwareRiscV], || {
+        cores::race(&TWO_CORES)
+    }),
+    Case::needing("two_cores_with_a_lock_end_well", &[Need::FirmwareRiscV], || cores::ends_well(&TWO_CORES)),
+    Case::needing("a_race_of_two_cortex_m_shows_in_their_merged_history", NEEDS_LONG, || {
+        cores::race(&TWO_CORTEX_M)
+    }),
+    Case::needing("two_cortex_m_with_a_lock_end_well", NEEDS_LONG, || cores::ends_well(&TWO_CORTEX_M)),
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
+    Case::needing("a_line_says_what_a_linker_script_of_the_projects_own_lacks", NEEDS_LONG, runner::no_place),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
     Case::needing(

@@ -19,5 +19,11 @@ pub const CASES: &[Case] = &[
     Case::new("a_c_program_is_a_target", c::program),
     Case::needing("a_c_program_on_bare_metal_is_a_target", &[Need::Firmware, Need::Registry], c::firmware),
     Case::needing("the_run_before_a_reset_leaves_without_a_probe", NEEDS, field::earlier_run),
+    Case::needing(
+        "behind_embassy_boot_it_is_kept_before_the_update_is_good",
+        &[Need::Firmware, Need::Registry],
+        field::embassy_boot,
+    ),
+    Case::needing("behind_mcuboot_it_is_kept_before_the_update_is_good", NEEDS, field::mcuboot),
     Case::needing("statements_have_the_cores_own_time", &[Need::FirmwareRiscV], field::cycles),
 ];

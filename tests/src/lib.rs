@@ -31,7 +31,7 @@ pub use hunt::{is_long, share_of_million, tries};
 pub use listing::{Entry, Listing, line_of};
 pub use metal::{
     Board, CORTEX_M, COUNTED, EMBASSY, ENTRIES, ESP32_C3, Firmware, Machine, ONE_RING, RISC_V, STOP_AT,
-    STOPPED, TWO_CORES, VALUES, cargo_for_target, check_for_target, has_compiler,
+    STOPPED, TWO_CORES, TWO_CORTEX_M, VALUES, cargo_for_target, check_for_target, has_compiler,
 };
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};
 pub use picture::{Screen, text_of_svg};

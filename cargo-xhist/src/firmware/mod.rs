@@ -1,5 +1,4 @@
-//! Runs firmware under the user's own runner (probe-rs, QEMU, OpenOCD, gdb), and reads the ring from the target's memory when that
-//! ends.
+//! Runs firmware under the user's own runner (probe-rs, QEMU, gdb), and reads the ring from the target's memory when that ends.
 //!
 //! Cargo calls this program in place of the user's runner. It passes everything through: arguments, standard streams, signals,
 //! the exit code. The ring becomes a ring file of the run, so all reports find it.

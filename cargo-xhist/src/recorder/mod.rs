@@ -115,10 +115,7 @@ fn of_target(
 /// Whether the environment asks for a stamp or a frame of each statement: then each statement has to check. The recorder
 /// accepts the same values.
 fn wants_each(variable: impl Fn(&str) -> Option<String>) -> bool {
-    let is = |name: &str, words: &[&str]| {
-        variable(name).is_some_and(|text| words.iter().any(|word| text.trim().eq_ignore_ascii_case(word)))
-    };
-    is("XHIST_TIME", &["on", "1"]) || is("XHIST_FRAMES", &["single", "exact"])
+    crate::config::wants_time(&variable) || crate::config::wants_frames(&variable)
 }
 
 /// The features that the recorder is built with.

@@ -4,6 +4,7 @@ pub(crate) mod bare_recorder;
 pub(crate) mod defmt;
 pub(crate) mod deps;
 pub(crate) mod kept_analyses;
+mod kept_memory;
 pub(crate) mod module_graph;
 
 use std::collections::BTreeSet;
@@ -50,8 +51,8 @@ pub(crate) struct BareRecorder {
     pub(crate) is_named: bool,
     /// The feature of the package critical-section that says what its functions return: all code of a program must agree.
     pub(crate) restore_state: Option<String>,
-    /// A choice that is a guess.
-    pub(crate) note: Option<String>,
+    /// Lines about what was chosen, such as a guess.
+    pub(crate) notes: Vec<String>,
     /// The crate `defmt`, if it is in programs.
     pub(crate) defmt: Option<Defmt>,
 }

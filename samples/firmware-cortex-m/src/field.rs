@@ -1,68 +1,57 @@
 //! In the field there is no debug probe. The start after a reset has the history of the run before: here it leaves through the
-//! UART, and stays in a page of storage, where a boot loader, an update or a crash report finds it.
+//! UART, and stays in flash, where an update or a crash report finds it.
 // xhist instrument FALSE
 
-use core::cell::UnsafeCell;
+use embedded_storage::nor_flash::NorFlash;
 
+use crate::flash::{self, Partition};
 use crate::uart;
 
-/// Bytes of a ring and of its header.
-const LEN: usize = 64 + xhist_rt::RING_SIZE;
-/// What storage writes at a time, as many flash memories do.
+/// What flash writes at a time, or a multiple of it.
 const WORD: usize = 8;
-/// Erased storage. That of flash has all bits set.
-const ERASED: [u8; WORD] = [0; WORD];
 
-/// Takes the place of a page of flash, which QEMU's board cannot write.
-#[repr(transparent)]
-pub struct Storage(UnsafeCell<[u8; LEN]>);
-
-// SAFETY: only `keep_earlier_run` touches it, once, before interrupts are enabled.
-unsafe impl Sync for Storage {}
-
-#[unsafe(no_mangle)]
-#[unsafe(link_section = ".uninit.page")]
-static EARLIER_RUN: Storage = Storage(UnsafeCell::new([0; LEN]));
-
-/// Collects bytes of any length into words of the storage.
-struct PageWriter {
-    at: usize,
+/// Collects bytes of any length into words of flash.
+struct PageWriter<'a, F> {
+    flash: &'a mut F,
+    at: u32,
     word: [u8; WORD],
     len: usize,
 }
 
-impl PageWriter {
+impl<F: NorFlash> PageWriter<'_, F> {
     fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.word[self.len] = *byte;
             self.len += 1;
             if self.len == WORD {
-                program(self.at, self.word);
-                (self.at, self.len) = (self.at + WORD, 0);
+                // What does not fit is missing in the report.
+                let _ = self.flash.write(self.at, &self.word);
+                (self.at, self.len) = (self.at + WORD as u32, 0);
             }
         }
     }
 }
 
-/// Writes a word, as a driver of flash does.
-fn program(at: usize, word: [u8; WORD]) {
-    if at + WORD <= LEN {
-        // SAFETY: inside the page, and nothing else uses it.
-        unsafe { EARLIER_RUN.0.get().cast::<u8>().add(at).cast::<[u8; WORD]>().write_volatile(word) };
+pub fn start() {
+    let is_new = flash::is_new();
+    let mut history = Partition(flash::HISTORY);
+    #[cfg(feature = "embassy-boot")]
+    crate::boot_embassy::start(is_new, &mut history);
+    #[cfg(feature = "mcuboot")]
+    crate::boot_mcuboot::start(is_new, &mut history);
+    #[cfg(not(any(feature = "embassy-boot", feature = "mcuboot")))]
+    if !is_new {
+        keep_earlier_run(&mut history);
     }
 }
 
-/// Whether the page has a history that was not fetched yet: the first one is kept.
-fn is_used() -> bool {
-    // SAFETY: inside the page.
-    unsafe { EARLIER_RUN.0.get().cast::<[u8; WORD]>().read_volatile() != ERASED }
-}
-
-pub fn keep_earlier_run() {
-    if is_used() {
+/// Keeps the history of the run before in this area of flash. The first one is kept until the area is fetched and erased.
+pub fn keep_earlier_run(flash: &mut impl NorFlash) {
+    let mut first = [0; WORD];
+    if flash.read(0, &mut first).is_err() || first != [0xFF; WORD] {
         return;
     }
-    let mut page = PageWriter { at: 0, word: [0; WORD], len: 0 };
+    let mut page = PageWriter { flash, at: 0, word: first, len: 0 };
     xhist_rt::export_earlier(|piece| {
         page.write(piece);
         let mut rest = piece;

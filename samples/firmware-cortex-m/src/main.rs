@@ -7,10 +7,16 @@
 #![no_std]
 #![no_main]
 
+#[cfg(feature = "embassy-boot")]
+mod boot_embassy;
+#[cfg(feature = "mcuboot")]
+mod boot_mcuboot;
 mod crit_section;
 mod event_handlers;
 #[cfg(feature = "field")]
 mod field;
+#[cfg(feature = "field")]
+mod flash;
 #[cfg(feature = "link")]
 mod link;
 #[cfg(any(feature = "fault", feature = "panic"))]
@@ -32,7 +38,7 @@ enum State {
 #[entry]
 fn main() -> ! {
     #[cfg(feature = "field")]
-    field::keep_earlier_run();
+    field::start();
     post_mortem::report_earlier_run();
     event_handlers::install();
     #[cfg(feature = "link")]

@@ -10,14 +10,14 @@ mod crit_section;
 
 use core::sync::atomic::{AtomicU32, Ordering::SeqCst};
 
-use riscv_rt::entry;
+use board::entry;
 
 static POSTED: AtomicU32 = AtomicU32::new(0);
 static TAKEN: AtomicU32 = AtomicU32::new(0);
 
 #[entry]
-fn main(core: usize) -> ! {
-    if core == 0 {
+fn main() -> ! {
+    if board::core() == 0 {
         board::start_clock();
         board::start_second_core();
         for _ in 0..300 {

@@ -9,8 +9,8 @@ use object::{Object, ObjectSymbol};
 use qs_core::record::Statement;
 use qs_core::ring::Flags;
 use xhist_tests::{
-    CORTEX_M, COUNTED, Firmware, Listing, Machine, Need, ONE_RING, Tree, finding_recorder, recorded, report,
-    repository, tries,
+    CORTEX_M, COUNTED, Firmware, Listing, Machine, Need, ONE_RING, Tree, finding_recorder, is_long, recorded,
+    report, repository, tries,
 };
 
 use super::{LR, PC, address, file_id};
@@ -125,7 +125,10 @@ pub(super) fn every_instruction() {
     let count = tries("XHIST_INSTRUCTIONS", 20_000, 200_000);
     let project = repository().join("tests/fixtures/stm32f401");
     let project = Tree::kept("stm32f401", &project, finding_recorder);
-    CORTEX_M.cargo(project.path(), "xhist build --quiet").limit(Duration::from_secs(500)).succeed();
+    // A recorder of its own has the time, too: the chip counts cycles.
+    let time = if is_long() { "on" } else { "off" };
+    let cargo = CORTEX_M.cargo(project.path(), "xhist build --quiet").env("XHIST_TIME", time);
+    cargo.limit(Duration::from_secs(500)).succeed();
     let firmware =
         Firmware::other(&CORTEX_M, project.join("target/xhist/build/thumbv7m-none-eabi/release/pulse"));
     let record = address(&firmware, "record_near");
@@ -154,6 +157,9 @@ pub(super) fn every_instruction() {
     });
     steps.wait().expect("it ends");
     assert!(seen.begun > count / 200 && seen.in_handlers.len() > 1);
+    std::fs::write(project.join("dump.bin"), &memory).expect("written");
+    let json = report(project.path()).args("dump.bin --format json").done().stdout;
+    assert_eq!(json.contains("\"ticks\":"), is_long(), "{json}");
 }
 
 /// The same in QEMU, from the second statement on.

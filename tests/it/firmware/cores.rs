@@ -2,22 +2,22 @@
 
 use std::time::Duration;
 
-use xhist_tests::{Done, TWO_CORES, Tree, line_of, report};
+use xhist_tests::{Board, Done, Tree, line_of, report};
 
 use super::runner::Project;
 
 const SAMPLE: &str = "firmware-two-cores";
 
-fn run(project: &Tree, feature: &str) -> Done {
-    let cargo = TWO_CORES.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
+fn run(project: &Tree, board: &Board, feature: &str) -> Done {
+    let cargo = board.cargo(project.path(), "xhist run --quiet").limit(Duration::from_secs(500));
     if feature.is_empty() { cargo } else { cargo.args("--features").arg(feature) }.done()
 }
 
 /// The lost count: between the two steps of a core in the section, the other one reads the same count. A statement is recorded
 /// before it runs, so in some runs the history has the store before the read that came first.
-pub(super) fn race() {
+pub(super) fn race(board: &Board) {
     let project = Project::of(SAMPLE);
-    assert!((0..5).any(|_| shows_race(&project)), "both cores read the same count");
+    assert!((0..5).any(|_| shows_race(&project, board)), "both cores read the same count");
     let calls = report(project.path()).args("calls --thread").arg("core 1").done().expect(0);
     calls.check(
         calls.stdout.contains("take_event") && !calls.stdout.contains("post_events"),
@@ -25,8 +25,8 @@ pub(super) fn race() {
     );
 }
 
-fn shows_race(project: &Tree) -> bool {
-    let done = run(project, "").expect(1);
+fn shows_race(project: &Tree, board: &Board) -> bool {
+    let done = run(project, board, "").expect(1);
     done.check(done.stdout.contains("core 0: panicked"), "the count is wrong");
     for core in ["core 0", "core 1"] {
         done.check(done.stderr.contains(&format!("last statements of {core} (newest last):\n")), core);
@@ -52,8 +52,8 @@ fn shows_race(project: &Tree) -> bool {
 }
 
 /// With its lock, and the program's critical section is one for both cores.
-pub(super) fn ends_well() {
+pub(super) fn ends_well(board: &Board) {
     let project = Project::of(SAMPLE);
-    let done = run(&project, "good").expect(0);
+    let done = run(&project, board, "good").expect(0);
     done.check(!done.stderr.contains("last statements"), "no answer");
 }

@@ -6,7 +6,9 @@ use std::process::Command;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use object::{Object, ObjectSection, ObjectSymbol};
 use rustix::process::Signal;
+use walkdir::WalkDir;
 use xhist_tests::{
     CORTEX_M, Done, Listing, Run, Tree, finding_recorder, free_port, line_of, report, repository,
 };
@@ -229,6 +231,46 @@ pub(super) fn gdb() {
     qemu.kill().and_then(|()| qemu.wait()).expect("QEMU ends");
     done.check(has_begun, "its own output");
     assert_answer(&project, &done, "was stopped by Ctrl-C", &["        black_box(1);"]);
+}
+
+/// A linker script of the project's own has no place for what outlives a reset. A line says what to add, and that is enough.
+pub(super) fn no_place() {
+    let place = "*(.uninit .uninit.*);";
+    let usual = project();
+    run(&usual, "good").succeed();
+    let builds = usual.join("target/xhist/build/thumbv7m-none-eabi/release/build");
+    let scripts = WalkDir::new(builds).into_iter().flatten().filter(|entry| entry.file_name() == "link.x");
+    let texts = scripts.map(|entry| std::fs::read_to_string(entry.path()).expect("a script"));
+    let script = texts.last().expect("the script of cortex-m-rt").replace(place, "");
+    drop(usual);
+
+    let project = Project::changed(SAMPLE, "firmware-own-script", finding_recorder);
+    project.write("own.ld", &script);
+    let config = project.read(".cargo/config.toml").replace("-Tlink.x", "-Town.ld");
+    project.write(".cargo/config.toml", &config);
+    let _ = std::fs::remove_file(project.join("target/xhist/said"));
+    let run = || {
+        let cargo = CORTEX_M.cargo(project.path(), "xhist run").limit(Duration::from_secs(500));
+        let done = cargo.done().expect(1);
+        done.check(done.stderr.contains("PATTERN[at]"), "the answer");
+        done
+    };
+    let done = run();
+    let line = "xhist: the history from before a reset is not kept, because own.ld does not place the section .uninit; to keep it, add to SECTIONS in own.ld, behind .bss: ";
+    let added = done.stderr.split(line).nth(1).and_then(|rest| rest.lines().next());
+    done.check(added.is_some(), "what to add");
+    let behind_bss = "  __ebss = .;\n";
+    let added = format!("{behind_bss}{}\n", added.unwrap_or_default());
+    let own = script.replace("  .uninit (NOLOAD)", "  .other (NOLOAD)").replace(behind_bss, &added);
+    project.write("own.ld", &own);
+    let done = run();
+    done.check(!done.stderr.contains("not kept"), "nothing more to say");
+    let elf = std::fs::read(project.join("target/xhist/build/thumbv7m-none-eabi/release").join(SAMPLE));
+    let elf = elf.expect("the program");
+    let elf = object::File::parse(&*elf).expect("an ELF file");
+    let ring = elf.symbols().find(|symbol| symbol.name() == Ok("XHIST_RING")).expect("the ring");
+    let section = ring.section_index().and_then(|index| elf.section_by_index(index).ok());
+    assert_eq!(section.expect("its section").name(), Ok(".uninit"));
 }
 
 /// A runner that leaves no memory.

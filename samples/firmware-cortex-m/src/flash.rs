@@ -1,0 +1,89 @@
+//! Takes the place of a flash memory and its driver: QEMU's board cannot write its own.
+// xhist instrument FALSE
+#![cfg_attr(not(feature = "embassy-boot"), allow(dead_code, reason = "not every boot loader has all partitions"))]
+
+use core::cell::UnsafeCell;
+use core::ops::Range;
+
+use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
+
+/// The map: what an image runs from, where an update comes to, what the boot loader keeps, and the history. Only the last one is
+/// no business of the boot loader.
+pub const ACTIVE: Range<u32> = 0x0000..0x0400;
+pub const UPDATE: Range<u32> = 0x0400..0x0A00;
+pub const STATE: Range<u32> = 0x0A00..0x0C00;
+pub const HISTORY: Range<u32> = 0x0C00..0x1E00;
+
+#[repr(transparent)]
+pub struct Memory(UnsafeCell<[u8; HISTORY.end as usize]>);
+
+// SAFETY: only the start-up of the program touches it, before interrupts are enabled.
+unsafe impl Sync for Memory {}
+
+#[unsafe(no_mangle)]
+#[unsafe(link_section = ".uninit.flash")]
+static FLASH: Memory = Memory(UnsafeCell::new([0; HISTORY.end as usize]));
+
+/// A partition.
+pub struct Partition(pub Range<u32>);
+
+impl Partition {
+    /// The address of a byte, if this number of bytes is inside.
+    fn at(&self, offset: u32, len: usize) -> Result<*mut u8, NorFlashErrorKind> {
+        match offset as usize + len <= self.capacity() {
+            true => Ok(FLASH.0.get().cast::<u8>().wrapping_add((self.0.start + offset) as usize)),
+            false => Err(NorFlashErrorKind::OutOfBounds),
+        }
+    }
+}
+
+impl ErrorType for Partition {
+    type Error = NorFlashErrorKind;
+}
+
+impl ReadNorFlash for Partition {
+    const READ_SIZE: usize = 1;
+
+    fn read(&mut self, offset: u32, bytes: &mut [u8]) -> Result<(), Self::Error> {
+        let from = self.at(offset, bytes.len())?;
+        // SAFETY: inside the memory, and nothing else uses it.
+        bytes.iter_mut().enumerate().for_each(|(at, byte)| *byte = unsafe { from.add(at).read_volatile() });
+        Ok(())
+    }
+
+    fn capacity(&self) -> usize {
+        self.0.len()
+    }
+}
+
+impl NorFlash for Partition {
+    const WRITE_SIZE: usize = 8;
+    const ERASE_SIZE: usize = 512;
+
+    fn erase(&mut self, from: u32, to: u32) -> Result<(), Self::Error> {
+        let len = (to - from) as usize;
+        let start = self.at(from, len)?;
+        // SAFETY: inside the memory, and nothing else uses it.
+        (0..len).for_each(|at| unsafe { start.add(at).write_volatile(0xFF) });
+        Ok(())
+    }
+
+    /// Only clears bits, as flash does.
+    fn write(&mut self, offset: u32, bytes: &[u8]) -> Result<(), Self::Error> {
+        let start = self.at(offset, bytes.len())?;
+        for (at, byte) in bytes.iter().enumerate() {
+            // SAFETY: inside the memory, and nothing else uses it.
+            unsafe { start.add(at).write_volatile(start.add(at).read_volatile() & byte) };
+        }
+        Ok(())
+    }
+}
+
+/// Erases all of it once: at first QEMU's memory is zero. True at that time.
+pub fn is_new() -> bool {
+    let mut all = Partition(0..HISTORY.end);
+    let mut last = [0; 8];
+    // Nothing is written there.
+    let is_new = all.read(HISTORY.end - 8, &mut last).is_ok() && last == [0; 8];
+    is_new && all.erase(0, HISTORY.end).is_ok()
+}
