@@ -274,9 +274,17 @@ fn ranked<T>(
         history.makers = makers::makers((&program, &in_front), history, text);
     }
     let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
+    let alone = program.alone();
     let mut weigh = |site: u32| {
-        let line = program.sites[site as usize].line;
-        TextEvidence::of(texts(site, line, notes).as_deref())
+        let of = &program.sites[site as usize];
+        let text = texts(site, of.line, notes);
+        let mut evidence = TextEvidence::of(text.as_deref());
+        if let (true, Some(text)) = (alone[of.function as usize] && of.line == of.end_line, text) {
+            let signature =
+                signature((&program, of.function), site, &mut |site, line| texts(site, line, notes));
+            evidence.passes_on = text_weight::only_passes_on(&signature, &text);
+        }
+        evidence
     };
     let mut rankings: Vec<Ranking> = Vec::new();
     let blamed = program.blamed(found.tests.iter().filter(|test| test.failed).map(|test| &test.ran));
@@ -305,6 +313,16 @@ fn ranked<T>(
     Ok(Some(done))
 }
 
+/// The signature of a function, of whose file this is a site. Empty if it is not known.
+fn signature(
+    (program, function): (&ProgramSites, u32),
+    site: u32,
+    text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
+) -> String {
+    let body = program.function_lines[function as usize];
+    text_weight::signature((1..=body).rev().map_while(|line| text_of(site, line)))
+}
+
 /// The functions that failed tests called and that take `&self`: they only read, as a rule.
 fn readers(
     program: &ProgramSites,
@@ -319,11 +337,8 @@ fn readers(
             called.entry(*of).or_insert(*site);
         });
     }
-    let mut only_reads = |function: u32, site: u32| {
-        let begin = program.function_lines[function as usize];
-        let mut lines = (begin..).map_while(|line| text_of(site, line)).filter(|_| begin > 0);
-        text_weight::only_reads(&mut lines)
-    };
+    let mut only_reads =
+        |function: u32, site: u32| text_weight::only_reads(&signature((program, function), site, text_of));
     called.iter().filter(|(of, site)| only_reads(**of, **site)).map(|(of, _)| *of).collect()
 }
 
@@ -439,4 +454,21 @@ pub fn ran_by_threads(directory: &Path) -> HashMap<u64, HashSet<Statement>> {
         ran.entry(thread.map_hash).or_default().extend(spectra.statements(thread));
     }
     ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_ends_where_the_body_begins() {
+        let text = ["impl A {", "fn map<F>(", "    &self,", "    f: F,", ") -> B {", "f(self)"];
+        let mut program = ProgramSites::default();
+        program.function_lines = vec![5];
+        let signature = signature((&program, 0), 0, &mut |_, line| {
+            text.get(line as usize - 1).map(|text| text.to_string())
+        });
+        assert_eq!(signature, "fn map<F>( &self, f: F, ) -> B { ");
+        assert!(text_weight::only_reads(&signature));
+    }
 }

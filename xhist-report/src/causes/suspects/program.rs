@@ -210,6 +210,13 @@ impl ProgramSites {
         outer.file == inner.file && outer.line < inner.line && inner.line <= outer.end_line
     }
 
+    /// For each function whether it has one site only.
+    pub fn alone(&self) -> Vec<bool> {
+        let mut counts = vec![0; self.functions.len()];
+        self.sites.iter().for_each(|site| counts[site.function as usize] += 1);
+        counts.into_iter().map(|count| count == 1).collect()
+    }
+
     /// The site that starts in this line.
     pub fn at(&self, file: u16, line: u32) -> Option<u32> {
         self.by_place.get(&(file, line)).copied()

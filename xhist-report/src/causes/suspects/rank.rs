@@ -37,6 +37,10 @@ const BRANCH: f64 = 0.97;
 const FORMATS: f64 = 0.2;
 /// What a statement counts that only read a value when a check of it failed: what made the value is wrong more often.
 const READS: f64 = 0.8;
+/// What a statement counts that is all that its function does and only passes on what that has.
+const PASSES_ON: f64 = 0.7;
+/// What each further failed test takes from the weight of the order of the histories.
+const MORE_FAILED: f64 = 0.05;
 /// What a statement of `main` counts: it only begins what other functions do.
 const MAIN: f64 = 0.85;
 /// What a statement that panicked counts of the best suspect, at least; and a frame, of the suspect whose rank it has at least.
@@ -80,6 +84,10 @@ pub struct SiteEvidence {
     pub reads_in: u32,
     /// How likely it is the mistake by its text alone, from 0 to 1.
     pub text: f64,
+    /// It is all that its function does, and only passes on what that has.
+    pub passes_on: bool,
+    /// A failed check named what it made.
+    pub made_directly: bool,
     /// All of it.
     pub score: f64,
 }
@@ -163,8 +171,8 @@ pub fn rank(
     add_order(program, &members, readers, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
-            let TextEvidence { weight, is_check } = weigh(site as u32);
-            evidence.text = weight;
+            let TextEvidence { weight, is_check, passes_on } = weigh(site as u32);
+            (evidence.text, evidence.passes_on) = (weight, passes_on);
             if is_check {
                 evidence.panics_in = 0;
             }
@@ -361,7 +369,9 @@ fn add_order(
         }
         for Maker { site, steps } in history.makers.iter().filter(|maker| own(&maker.site)) {
             let made = OUTWARD.powi(i32::try_from(*steps).unwrap_or(i32::MAX)) / with_history;
-            ranking.evidence[*site as usize].made += made;
+            let evidence = &mut ranking.evidence[*site as usize];
+            evidence.made += made;
+            evidence.made_directly |= *steps == 0 && history.is_check;
         }
         if let Some((_, other)) = nearest {
             let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
@@ -418,7 +428,10 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, weights: &Weig
     let rest = 1.0 - weights.near - OPEN - DIFFERENCE - TEXT - CHECK - weights.made;
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
     let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
-    role * formats * reads * value * (rest + order)
+    let passes_on = if evidence.passes_on { PASSES_ON } else { 1.0 };
+    // The more tests failed, the more their spectra say by themselves, while the order is only a mean over them.
+    let shared = 1.0 / (1.0 + MORE_FAILED * (f64::from(totals.failed) - 1.0));
+    role * formats * reads * passes_on * value * (1.0 - shared * (1.0 - rest - order))
 }
 
 /// For each site a hash of the set of tests that ran it.
@@ -443,14 +456,15 @@ fn columns(program: &ProgramSites, tests: &[&Test]) -> Vec<[u64; 2]> {
 }
 
 /// The sites that may be suspects. What every test ran, and initializers, are no suspects if something else of the program's own
-/// code has a better value: the tests say nothing about them. Except conditions from which failed tests go another way.
+/// code has a better value: the tests say nothing about them. Except conditions from which failed tests go another way, and what
+/// made the value of a failed check directly.
 fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let (totals, evidence) = (ranking.totals, &ranking.evidence);
     let is_common = |site: &u32| {
-        let SiteEvidence { counts, branch, leads_there, value, .. } = evidence[*site as usize];
+        let SiteEvidence { counts, branch, leads_there, made_directly, value, .. } = evidence[*site as usize];
         let is_of_all = (counts.failed, counts.passed) == (totals.failed, totals.passed);
         let goes_another_way = leads_there || branch >= OTHER_WAY * value;
-        is_of_all && !goes_another_way && !evidence[*site as usize].is_panic(totals)
+        is_of_all && !goes_another_way && !made_directly && !evidence[*site as usize].is_panic(totals)
     };
     let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
     let says_nothing = |site: &u32| is_common(site) || program.sites[*site as usize].is_initializer;
@@ -543,6 +557,7 @@ mod tests {
         rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence {
             weight: 0.5,
             is_check: false,
+            passes_on: false,
         })
     }
 
@@ -567,7 +582,7 @@ mod tests {
         let mut program = program();
         let mut open = |end_line| {
             program.sites[0].end_line = end_line;
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
             let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
             [2, 0, 5].map(|site: usize| evidence[site].open)
         };
@@ -603,7 +618,7 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), is_check, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check };
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check, passes_on: false };
             rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!(first(true, Role::Test), 0);
@@ -620,7 +635,7 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
             rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first("main"), first("h")), (0, 11));
@@ -633,7 +648,7 @@ mod tests {
             program.functions[0].path = function.into();
             let mut tests = [test(0b1_0001, true)];
             tests[0].history.as_mut().unwrap().open = vec![0, 4];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
             rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first("f"), first("f!")), (0, 4));
@@ -661,9 +676,51 @@ mod tests {
         let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
         assert_eq!(suspects(&tests)[..2], [4, 1], "though every test ran it");
-        let check = |_| TextEvidence { weight: 0.5, is_check: true };
+        let check = |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
         let ranking = rank(&program(), &tests, &[0], &HashSet::new(), &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
+    }
+
+    #[test]
+    fn what_only_passes_on_yields() {
+        let first = |passing: u32| {
+            let tests = [test(0b1111, true), test(0b11, false)];
+            let weigh = &mut |site| TextEvidence { weight: 0.5, is_check: false, passes_on: site == passing };
+            rank(&program(), &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+        };
+        let newest = first(SITES);
+        assert_ne!(first(newest), newest);
+    }
+
+    #[test]
+    fn the_more_tests_failed_the_less_the_order_counts() {
+        // More failed tests for each passed one ran site 0, but site 1 made what the check compared.
+        let first = |failed: usize| {
+            let mut failing = test(0b11, true);
+            let history = failing.history.as_mut().unwrap();
+            (history.panic_site, history.is_check) = (Some(11), true);
+            history.makers = vec![Maker { site: 1, steps: 0 }];
+            let mut tests = vec![failing; failed];
+            tests.extend((0..failed).map(|_| test(0b10, false)));
+            tests.push(test(0b11, false));
+            let mut program = program();
+            program.sites[11].role = Role::Test;
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
+            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashSet::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first(1), first(40)), (1, 0));
+    }
+
+    #[test]
+    fn what_made_a_compared_value_directly_is_a_suspect_though_every_test_ran_it() {
+        let suspects = |steps, is_check| {
+            let mut tests = [test(0b1_1111, true), test(0b1111, false), test(0b1111, false)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.is_check, history.makers) = (is_check, vec![Maker { site: 1, steps }]);
+            suspects(&tests)
+        };
+        assert_eq!(suspects(0, true), [4, 1], "behind what the tests speak against");
+        assert_eq!((suspects(1, true), suspects(0, false)), (vec![4], vec![4]));
     }
 
     #[test]
@@ -716,7 +773,7 @@ mod tests {
         // Site 2 runs behind site 1 in the failed test alone, and both behind site 0.
         let mut program = program();
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0001, false)];
-        let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+        let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
         let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
         // Site 1 is a test of `else if` in the statement at site 0.

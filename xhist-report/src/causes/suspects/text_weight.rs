@@ -1,5 +1,7 @@
 //! How likely a line is a mistake by its text alone: lines that compare or compute more than those that only declare or end.
 
+use super::maker_text::{FIELD, names};
+
 /// Two-character operators.
 const OPERATORS: [&str; 16] =
     ["==", "!=", "<=", ">=", "&&", "||", "+=", "-=", "*=", "/=", "|=", "&=", "^=", "<<", ">>", ".."];
@@ -27,6 +29,9 @@ const ENDINGS: [&str; 7] = ["Ok(())", "None", "Some(self)", "self", "break", "co
 /// Checks of the programmer's own.
 const CHECKS: [&str; 5] = ["debug_assert", "assert", "panic!", "unreachable!", "unimplemented!"];
 
+/// The weight of a line that only calls or names something.
+const CALLS: f64 = 0.5;
+
 /// What panics because of the value that a call returned.
 const CHECKED: [&str; 5] = ["assert", ".unwrap()", ".unwrap_err()", ".expect(", ".expect_err("];
 
@@ -47,30 +52,74 @@ pub struct TextEvidence {
     pub weight: f64,
     /// It panics because it checks something.
     pub is_check: bool,
+    /// It is all that its function does, and only passes on what that has.
+    pub passes_on: bool,
 }
 
 impl TextEvidence {
     /// The evidence of a line; without its text it says nothing.
     pub fn of(text: Option<&str>) -> TextEvidence {
         let is_check = text.is_some_and(|text| CHECKS.iter().any(|check| text.contains(check)));
-        TextEvidence { weight: text.map_or(0.5, text_weight), is_check }
+        TextEvidence { weight: text.map_or(0.5, text_weight), is_check, passes_on: false }
     }
 }
 
 /// Lines of a signature that are read.
-const SIGNATURE: usize = 6;
+const SIGNATURE: usize = 12;
 
-/// Whether a function, whose text begins with these lines, takes `&self`.
-pub fn only_reads(lines: &mut dyn Iterator<Item = String>) -> bool {
+/// The signature of a function: these are its lines upwards from the one where its body begins.
+pub fn signature(lines: impl Iterator<Item = String>) -> String {
     let mut signature = String::new();
     for line in lines.take(SIGNATURE) {
-        let code = line.split("//").next().unwrap_or_default();
-        signature.push_str(code.trim());
-        signature.push(' ');
-        if code.contains('{') {
+        let code = code_of(&line);
+        signature = format!("{code} {signature}");
+        if code.starts_with("fn ") || code.contains(" fn ") {
             break;
         }
     }
+    signature
+}
+
+/// Whether a statement, with which a function of this signature ends at once, only passes its parameters on, in their order, or
+/// returns what it has: it neither computes nor chooses, and names no constant.
+pub fn only_passes_on(signature: &str, text: &str) -> bool {
+    let mut passed = names(text);
+    passed.retain(|name| !name.starts_with(FIELD));
+    text_weight(text) == CALLS && passed == parameters(signature)
+}
+
+/// The names of the parameters in a signature, but for `self`.
+fn parameters(signature: &str) -> Vec<String> {
+    // Behind the brackets of the generic ones.
+    let mut depth = 0;
+    let mut before = ' ';
+    let mut begin = None;
+    let mut parameters = Vec::new();
+    for (at, char) in signature.char_indices() {
+        match char {
+            '(' if depth == 0 && begin.is_none() => begin = Some(at + 1),
+            ',' | ')' if depth == 0 => {
+                let Some(first) = begin else { continue };
+                let name = signature[first..at].split(':').next().unwrap_or_default().trim();
+                let name = name.rsplit([' ', '&']).next().unwrap_or_default();
+                parameters.extend(Some(name.to_owned()).filter(|name| !name.is_empty() && name != "self"));
+                if char == ')' {
+                    break;
+                }
+                begin = Some(at + 1);
+            }
+            '(' | '[' | '<' => depth += 1,
+            '>' if before == '-' => {}
+            ')' | ']' | '>' => depth -= 1,
+            _ => {}
+        }
+        before = char;
+    }
+    parameters
+}
+
+/// Whether a function with this signature takes `&self`.
+pub fn only_reads(signature: &str) -> bool {
     let is_part = |char: char| char.is_alphanumeric() || char == '_';
     let mut words = signature.match_indices("self").map(|(at, word)| (at, at + word.len()));
     let Some((at, _)) = words
@@ -122,7 +171,7 @@ fn text_weight(text: &str) -> f64 {
     match (has(&OPERATORS) || has(&SPACED), has(&CHOICES) || has_number || code.contains('!')) {
         (true, _) => 1.0,
         (false, true) => 0.8,
-        (false, false) => 0.5,
+        (false, false) => CALLS,
     }
 }
 
@@ -139,7 +188,7 @@ mod tests {
 
     #[test]
     fn a_reader_takes_a_shared_reference_to_itself() {
-        let reads = |text: &str| only_reads(&mut text.lines().map(str::to_owned));
+        let reads = |text: &str| only_reads(&signature(text.lines().rev().map(str::to_owned)));
         for reader in [
             "pub fn len(&self) -> usize {",
             "fn get<'a>(&'a self, at: usize) -> &'a T {",
@@ -157,6 +206,28 @@ mod tests {
         ] {
             assert!(!reads(other), "{other}");
         }
+    }
+
+    #[test]
+    fn a_function_may_only_pass_its_parameters_on() {
+        let of_lines = |text: &str| signature(text.lines().rev().map(str::to_owned));
+        let dash = of_lines(
+            "}\npub fn dash<'a, F: Fn(u8) -> T>(\n    inner: impl Iterator<Item = A> + 'a, // all\n    mut at: f64,\n) -> B {",
+        );
+        assert_eq!(parameters(&dash), ["inner", "at"]);
+        assert!(only_passes_on(&dash, "dash_impl(inner, at)"));
+        for other in [
+            "dash_impl(at, inner)",
+            "dash_impl(inner, 0, at)",
+            "dash_impl(inner)",
+            "dash_impl(inner, at + at)",
+        ] {
+            assert!(!only_passes_on(&dash, other), "{other}");
+        }
+        let len = of_lines("fn len(&self) -> usize {");
+        assert!(only_passes_on(&len, "self.parts.range.clone()"));
+        assert!(!only_passes_on(&len, "self.parts.len()"), "it counts");
+        assert!(!only_passes_on(&len, "Part { at: 0 }"), "it makes something");
     }
 
     #[test]
