@@ -5,8 +5,8 @@
 //! or what was set up before, decides what it does. A method of a trait may be either: which implementation runs is decided
 //! elsewhere, but a tree that visits its parts looks the same. It is shown as what it is, and not where it goes deeper.
 //!
-//! Where the function takes what the call gives, as those of combinators of parsers do, the call computes a part of its result: a
-//! recursion, too. What is called back gives nothing.
+//! Where the function takes what the call gives, as those of combinators of parsers do, the call computes a part of its result. By
+//! way of a method that is a recursion, by way of a callback if it goes deeper.
 //!
 //! What is called back is a recursion, too, if it is open below: it handed itself over, as a compiler does that visits an
 //! expression by way of an iterator. Destructors run wherever a value ends, so that one is in another says nothing.
@@ -84,9 +84,9 @@ impl Reentries {
         }
         if floor == 0 {
             let called_back = stack.called_back().filter(|(outer, ..)| !stack.may_be_over(outer.statement));
-            if let Some((top, (outer, by, is_deeper))) = stack.top().zip(called_back) {
+            if let Some((top, (outer, by, is_recursion))) = stack.top().zip(called_back) {
                 let (body, at) = (top.body, outer.statement);
-                if by.0 == EnteredBy::Method && is_deeper {
+                if is_recursion {
                     self.add_recursive(body, by.1);
                 } else if !self.recursive.contains(&(body, by.1)) {
                     self.waiting.push((outer.id, Reentry { body, by, at, next: None, times: 1, since: now }));
@@ -111,13 +111,13 @@ impl Reentries {
         }
     }
 
-    /// A function enters itself again and again by way of a method.
-    fn add_recursive(&mut self, body: BodyId, method: BodyId) {
-        let is_it = |reentry: &Reentry| (reentry.body, reentry.by.1) == (body, method);
+    /// A function enters itself again and again by way of a method or a callback.
+    fn add_recursive(&mut self, body: BodyId, way: BodyId) {
+        let is_it = |reentry: &Reentry| (reentry.body, reentry.by.1) == (body, way);
         self.found.retain(|reentry| !is_it(reentry));
         self.waiting.retain(|(_, reentry)| !is_it(reentry));
-        if self.recursive.len() < MOST && !self.recursive.contains(&(body, method)) {
-            self.recursive.push((body, method));
+        if self.recursive.len() < MOST && !self.recursive.contains(&(body, way)) {
+            self.recursive.push((body, way));
         }
     }
 
@@ -160,7 +160,7 @@ impl Reentries {
 
 impl CallStack {
     /// The next call below of the topmost function, if what its author cannot see from there is between the two; what that is; and
-    /// whether there are more calls of the function below.
+    /// whether it is a recursion all the same.
     fn called_back(&self) -> Option<(&Activation, (EnteredBy, BodyId), bool)> {
         let is_shown = |top: &&Slot| {
             let body = self.structure.body(top.activation.body);
@@ -170,17 +170,19 @@ impl CallStack {
         let first = usize::try_from(top.below).ok().filter(|below| *below < self.slots.len())?;
         let between = self.slots.get(first..self.slots.len() - 1).filter(|between| between.len() <= MOST)?;
         let (outer, above) = between.split_first()?;
-        if self.takes_result(outer.activation.statement) {
-            return None;
-        }
-        let by = above.iter().enumerate().find_map(|(place, slot)| {
+        let takes_result = self.takes_result(outer.activation.statement);
+        let is_deeper = (outer.below as usize) < self.slots.len();
+        above.iter().enumerate().find_map(|(place, slot)| {
             let open = between.get(..=place)?;
             let (by, body) = (self.decided_outside(&slot.activation, outer, open)?, slot.activation.body);
             let mut below = self.slots[..first].iter().rev().take(MOST);
             let hands_itself = by == EnteredBy::Callback && below.any(|below| below.activation.body == body);
-            (!hands_itself).then_some((by, body))
-        })?;
-        Some((&outer.activation, by, (outer.below as usize) < self.slots.len()))
+            let is_recursion = match by {
+                EnteredBy::Method => takes_result || is_deeper,
+                _ => takes_result && (hands_itself || is_deeper),
+            };
+            (!hands_itself || is_recursion).then_some((&outer.activation, (by, body), is_recursion))
+        })
     }
 
     /// Whether an activation above a call was decided on outside of it. `open`: what is between the two, the call included.

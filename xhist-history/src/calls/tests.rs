@@ -1067,7 +1067,13 @@ fn emit
 ";
     assert_eq!(called_back(bus, "2 5 7 8 4 7 8 9 9"), ["emit by main::{closure} at 8 before 9 x 1"]);
     let asks = bus.replace("s ()", "let ()");
-    assert!(called_back(&asks, "2 5 7 8 4 7 8 9 9").is_empty(), "it takes what the callback gives");
+    let once = called_back(&asks, "2 5 7 8 4 7 8 9 9");
+    assert_eq!(
+        once,
+        ["emit by main::{closure} at 8 before 9 x 1"],
+        "also where it takes what the callback gives"
+    );
+    assert!(called_back(&asks, "2 5 7 8 4 7 8 4 7 8 9 9 9").is_empty(), "a recursion");
     // The inner call is where it ends.
     assert_eq!(called_back(bus, "2 5 7 8 4 7"), ["emit by main::{closure} at 8 x 1"]);
     assert!(called_back(bus, "2 5 7 8 9 5 7 8 9").is_empty());
