@@ -160,7 +160,7 @@ impl Reentries {
 
 impl CallStack {
     /// The next call below of the topmost function, if what its author cannot see from there is between the two; what that is; and
-    /// whether it is a recursion all the same.
+    /// whether it is a recursion nevertheless.
     fn called_back(&self) -> Option<(&Activation, (EnteredBy, BodyId), bool)> {
         let is_shown = |top: &&Slot| {
             let body = self.structure.body(top.activation.body);

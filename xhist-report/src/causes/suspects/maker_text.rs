@@ -1,7 +1,5 @@
 //! What a statement makes and reads, by its text: which names it binds or changes, and of which it makes them.
 
-use super::text_weight::code_of;
-
 /// Words of the language that name no value.
 const KEYWORDS: [&str; 22] = [
     "as", "break", "else", "false", "for", "if", "in", "let", "loop", "match", "move", "mut", "ref",
@@ -13,6 +11,11 @@ pub const FIELD: &str = "self.";
 
 /// Statements that begin so bind names.
 const BINDINGS: [&str; 4] = ["let ", "if let ", "while let ", "} else if let "];
+
+/// A line without the comment at its end.
+pub fn code_of(text: &str) -> &str {
+    text.split("//").next().unwrap_or_default().trim()
+}
 
 /// What a statement makes.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,10 +5,9 @@ use std::collections::{HashMap, HashSet};
 
 use super::history::{FailureHistory, Maker};
 use super::maker_text::{
-    Change, FIELD, change, chooses, fields, is_empty_value, makes_field, names, only_names,
+    Change, FIELD, change, chooses, code_of, fields, is_empty_value, makes_field, names, only_names,
 };
 use super::program::{Function, ProgramSites};
-use super::text_weight::code_of;
 
 /// Statements that are searched for a name.
 const SEARCHED: usize = 1 << 17;

@@ -20,6 +20,7 @@ mod program;
 mod rank;
 mod run;
 mod sarif;
+mod signature;
 mod spectra;
 mod text;
 mod text_weight;
@@ -282,7 +283,7 @@ fn ranked<T>(
         if let (true, Some(text)) = (alone[of.function as usize] && of.line == of.end_line, text) {
             let signature =
                 signature((&program, of.function), site, &mut |site, line| texts(site, line, notes));
-            evidence.passes_on = text_weight::only_passes_on(&signature, &text);
+            evidence.passes_on = signature::only_passes_on(&signature, &text);
         }
         evidence
     };
@@ -320,7 +321,7 @@ fn signature(
     text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
 ) -> String {
     let body = program.function_lines[function as usize];
-    text_weight::signature((1..=body).rev().map_while(|line| text_of(site, line)))
+    signature::signature((1..=body).rev().map_while(|line| text_of(site, line)))
 }
 
 /// The functions that failed tests called and that take `&self`: they only read, as a rule.
@@ -338,7 +339,7 @@ fn readers(
         });
     }
     let mut only_reads =
-        |function: u32, site: u32| text_weight::only_reads(&signature((program, function), site, text_of));
+        |function: u32, site: u32| signature::only_reads(&signature((program, function), site, text_of));
     called.iter().filter(|(of, site)| only_reads(**of, **site)).map(|(of, _)| *of).collect()
 }
 
@@ -469,6 +470,6 @@ mod tests {
             text.get(line as usize - 1).map(|text| text.to_string())
         });
         assert_eq!(signature, "fn map<F>( &self, f: F, ) -> B { ");
-        assert!(text_weight::only_reads(&signature));
+        assert!(signature::only_reads(&signature));
     }
 }
