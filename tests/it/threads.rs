@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use qs_core::ring::Status;
 use rustix::process::{Pid, Signal, kill_process_group};
-use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
+use xhist_tests::{Build, Case, Done, Listing, Run, Torture, Tree, cargo, recorded, report, rings_in};
 
 use crate::zoo::{place, program, record, record_with, zoo};
 
@@ -282,22 +282,30 @@ pub fn check_ping_pong(listing: &Listing) {
     }
 }
 
-/// All statements are in their true order, none of them with a mark. A busy machine may leave the ticker without its turn
-/// for a whole wait, and then the order is not certain, so one of five runs must show it.
-fn in_turn() {
-    let tree = Tree::empty("in-turn");
+/// The history of a program that ends with this code, in its true order. A busy machine may leave the ticker without its turn for
+/// a whole wait, and then the order is not certain, so one of five runs must show it.
+fn in_certain_order(name: &str, code: i32) -> Done {
+    let tree = Tree::empty(name);
     let file = tree.join("history.xhist");
     let record = || {
-        Run::new(program("in_turn"), tree.path()).env("XHIST_FILE", &file).succeed();
+        Run::new(program(name), tree.path()).env("XHIST_FILE", &file).done().expect(code);
         report(zoo().path()).arg(&file).succeed()
     };
+    let is_certain = |listing: &Done| !listing.stderr.contains("not certain");
     let mut listing = record();
     for _ in 0..4 {
-        if !listing.stderr.is_empty() {
+        if !is_certain(&listing) {
             listing = record();
         }
     }
-    listing.check(listing.stderr.is_empty(), "the order is certain");
+    listing.check(is_certain(&listing), "the order is certain");
+    listing
+}
+
+/// All statements are in their true order, none of them with a mark.
+fn in_turn() {
+    let listing = in_certain_order("in_turn", 0);
+    listing.check(listing.stderr.is_empty(), "no note");
     let steps = ["start", "spawn", "work", "rest", "joined", "pause", "end"];
     let steps = steps.map(|mark| (place("in_turn", mark), mark));
     let mark_of = |place: String| Some(steps.iter().find(|(step, _)| *step == place)?.1);
@@ -312,13 +320,8 @@ fn in_turn() {
 
 /// No check comes behind the wait, so only the header knows of it.
 fn wakes_and_aborts() {
-    let tree = Tree::empty("wakes-late");
-    let file = tree.join("history.xhist");
-    let run = Run::new(program("wakes_late"), tree.path()).env("XHIST_FILE", &file);
-    run.done().expect(128 + 6);
-    let done = report(zoo().path()).arg(&file).done();
-    done.check(!done.stderr.contains("not certain"), "the order is certain");
-    let places = Listing::parse(&done.stdout).places();
+    let listing = in_certain_order("wakes_late", 128 + 6);
+    let places = Listing::parse(&listing.stdout).places();
     let last = ["worked", "woken", "last"].map(|mark| place("wakes_late", mark));
     assert_eq!(places[places.len() - 3..], last, "{places:#?}");
 }

@@ -67,27 +67,6 @@ fn field(code: &str) -> Option<(String, &str)> {
     (!behind.starts_with('(')).then(|| (format!("{FIELD}{word}"), behind))
 }
 
-/// The fields that a text reads, also those of fields.
-pub fn fields(text: &str) -> Vec<String> {
-    let read = words(code_of(text)).filter(|word| {
-        let (_, before, behind) = word;
-        is_value(word) && before.ends_with('.') && !before.ends_with("..") && !behind.starts_with('(')
-    });
-    read.map(|(name, ..)| name.to_owned()).collect()
-}
-
-/// Whether a text has a literal that computes this field, and does not only pass on what has its name.
-pub fn makes_field(text: &str, field: &str) -> bool {
-    words(text).any(|(word, before, behind)| {
-        let value =
-            behind.strip_prefix(": ").filter(|_| word == field && before.trim_end().ends_with(['{', ',']));
-        value.is_some_and(|value| {
-            let value = value.split([',', '}']).next().unwrap_or(value);
-            !only_names(value)
-        })
-    })
-}
-
 /// Whether a statement makes only a value without a content: what fills it makes more.
 pub fn is_empty_value(text: &str) -> bool {
     let code = code_of(text).trim_end_matches([';', ',']);
@@ -211,15 +190,6 @@ mod tests {
         assert_eq!(known("self.parts.push(part);"), of("self.parts", "", false));
         assert_eq!(known("fill(&mut self.buf);"), of("self.buf", "", false));
         assert_eq!(known("self.fill(part);"), None, "a method");
-    }
-
-    #[test]
-    fn fields_are_read_and_made() {
-        assert_eq!(fields("self.d.range.clone() + 1.0 + a.len() + (0..end)"), ["d", "range"]);
-        let makes = |text: &str| makes_field(text, "range");
-        assert!(makes("nodes.push(Node { kind: Kind::Root, range: 0..0 });"));
-        assert!(!makes("Node { range: range, kind }") && !makes("Node { range, kind }"), "it is passed on");
-        assert!(!makes("let range: A = f();") && !makes("Node { value_range: 0..1 }"));
     }
 
     #[test]

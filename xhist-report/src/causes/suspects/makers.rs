@@ -4,9 +4,7 @@
 use std::collections::{HashMap, HashSet};
 
 use super::history::{FailureHistory, Maker};
-use super::maker_text::{
-    Change, FIELD, change, chooses, code_of, fields, is_empty_value, makes_field, names, only_names,
-};
+use super::maker_text::{Change, FIELD, change, chooses, code_of, is_empty_value, names, only_names};
 use super::program::{Function, ProgramSites};
 
 /// Statements that are searched for a name.
@@ -19,9 +17,6 @@ const STEPS: u32 = 6;
 const QUESTS: usize = 64;
 /// Calls of one statement whose ends are looked for.
 const CALLS: usize = 4;
-/// Fields that are looked for in literals, and literals of each.
-const FIELDS: usize = 4;
-const LITERALS: usize = 4;
 /// Lines of a statement that are read.
 const LINES: u32 = 16;
 
@@ -56,7 +51,6 @@ pub fn makers(
         skipped: skipped(program, history),
         found: Vec::new(),
         quests: Vec::new(),
-        fields: Vec::new(),
     };
     search.quests.push(Quest { at, open: Some(0), steps: 0, names: names(&text) });
     if history.is_check && at + 1 < history.order.len() {
@@ -69,7 +63,6 @@ pub fn makers(
         search.follow(&quest, &mut texts);
         next += 1;
     }
-    search.literals(&mut texts);
     search.found.sort_by_key(|maker| maker.steps);
     search.found
 }
@@ -117,8 +110,6 @@ struct MakerSearch<'s> {
     skipped: HashMap<u32, Vec<u32>>,
     found: Vec<Maker>,
     quests: Vec<Quest>,
-    /// Fields that were read where the calls of the check ended, and where that was.
-    fields: Vec<(String, usize)>,
 }
 
 impl MakerSearch<'_> {
@@ -135,21 +126,6 @@ impl MakerSearch<'_> {
         let site = self.history.order[at];
         if self.found.len() < MOST && self.found.iter().all(|known| known.site != site) {
             self.found.push(Maker { site, steps });
-        }
-    }
-
-    /// What a call of the check returned may be a field: the newest statements that made a value with such a field made it.
-    fn literals(&mut self, texts: &mut Texts<'_>) {
-        let mut fields = std::mem::take(&mut self.fields);
-        fields.truncate(FIELDS);
-        for (field, at) in fields {
-            let mut seen: HashSet<u32> = HashSet::new();
-            let newest = self.history.order[at.saturating_sub(SEARCHED)..at].iter().rev();
-            let made = newest.filter(|site| seen.insert(**site) && makes_field(texts.of(**site), &field));
-            for site in made.take(LITERALS) {
-                self.found.retain(|known| known.site != *site);
-                self.found.push(Maker { site: *site, steps: 0 });
-            }
         }
     }
 
@@ -337,9 +313,6 @@ impl MakerSearch<'_> {
             }
             let text = texts.of(self.history.order[at]);
             let names = names(text);
-            if steps == 0 {
-                self.fields.extend(fields(text).into_iter().map(|field| (field, at)));
-            }
             // What only passes a value on has made nothing.
             if !only_names(text) {
                 self.add(at, steps);
@@ -493,31 +466,6 @@ mod tests {
         assert_eq!(found(texts, history()), [(2, 0), (0, 1)]);
         let other = texts.map(|text| text.replace("self.next = ", "self.last = "));
         assert_eq!(found(other.each_ref().map(String::as_str), history()), [(2, 0)], "another field");
-    }
-
-    #[test]
-    fn a_literal_made_the_field_that_the_check_read() {
-        let texts = [
-            "nodes.push(Node { kind, range: 0..0 });",
-            "nodes",
-            "self.d.range.clone()",
-            "",
-            "let doc = f();",
-            "assert_eq!(doc.range(), 0..1);",
-            "",
-            "",
-        ];
-        let history = || FailureHistory {
-            order: vec![4, 0, 1, 5, 2],
-            depths: vec![0, 1, 1, 0, 1],
-            open: vec![5],
-            is_check: true,
-            ..FailureHistory::default()
-        };
-        let literal = |texts: [&str; 8]| found(texts, history()).into_iter().find(|(site, _)| *site == 0);
-        assert_eq!(literal(texts), Some((0, 0)), "directly");
-        let other = texts.map(|text| text.replace("range: ", "rest: "));
-        assert_ne!(literal(other.each_ref().map(String::as_str)), Some((0, 0)), "another field");
     }
 
     #[test]

@@ -86,8 +86,6 @@ pub struct SiteEvidence {
     pub text: f64,
     /// It is all that its function does, and only passes on what that has.
     pub passes_on: bool,
-    /// A failed check named what it made.
-    pub made_directly: bool,
     /// All of it.
     pub score: f64,
 }
@@ -369,9 +367,7 @@ fn add_order(
         }
         for Maker { site, steps } in history.makers.iter().filter(|maker| own(&maker.site)) {
             let made = OUTWARD.powi(i32::try_from(*steps).unwrap_or(i32::MAX)) / with_history;
-            let evidence = &mut ranking.evidence[*site as usize];
-            evidence.made += made;
-            evidence.made_directly |= *steps == 0 && history.is_check;
+            ranking.evidence[*site as usize].made += made;
         }
         if let Some((_, other)) = nearest {
             let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
@@ -456,15 +452,14 @@ fn columns(program: &ProgramSites, tests: &[&Test]) -> Vec<[u64; 2]> {
 }
 
 /// The sites that may be suspects. What every test ran, and initializers, are no suspects if something else of the program's own
-/// code has a better value: the tests say nothing about them. Except conditions from which failed tests go another way, and what
-/// made the value of a failed check directly.
+/// code has a better value: the tests say nothing about them. Except conditions from which failed tests go another way.
 fn candidates(program: &ProgramSites, ranking: &mut Ranking) -> Vec<u32> {
     let (totals, evidence) = (ranking.totals, &ranking.evidence);
     let is_common = |site: &u32| {
-        let SiteEvidence { counts, branch, leads_there, made_directly, value, .. } = evidence[*site as usize];
+        let SiteEvidence { counts, branch, leads_there, value, .. } = evidence[*site as usize];
         let is_of_all = (counts.failed, counts.passed) == (totals.failed, totals.passed);
         let goes_another_way = leads_there || branch >= OTHER_WAY * value;
-        is_of_all && !goes_another_way && !made_directly && !evidence[*site as usize].is_panic(totals)
+        is_of_all && !goes_another_way && !evidence[*site as usize].is_panic(totals)
     };
     let ran = (0..evidence.len() as u32).filter(|site| evidence[*site as usize].counts.failed > 0);
     let says_nothing = |site: &u32| is_common(site) || program.sites[*site as usize].is_initializer;
@@ -702,25 +697,13 @@ mod tests {
             history.makers = vec![Maker { site: 1, steps: 0 }];
             let mut tests = vec![failing; failed];
             tests.extend((0..failed).map(|_| test(0b10, false)));
-            tests.push(test(0b11, false));
+            tests.extend([test(0b11, false), test(0b100, false)]);
             let mut program = program();
             program.sites[11].role = Role::Test;
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
             rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first(1), first(40)), (1, 0));
-    }
-
-    #[test]
-    fn what_made_a_compared_value_directly_is_a_suspect_though_every_test_ran_it() {
-        let suspects = |steps, is_check| {
-            let mut tests = [test(0b1_1111, true), test(0b1111, false), test(0b1111, false)];
-            let history = tests[0].history.as_mut().unwrap();
-            (history.is_check, history.makers) = (is_check, vec![Maker { site: 1, steps }]);
-            suspects(&tests)
-        };
-        assert_eq!(suspects(0, true), [4, 1], "behind what the tests speak against");
-        assert_eq!((suspects(1, true), suspects(0, false)), (vec![4], vec![4]));
     }
 
     #[test]
