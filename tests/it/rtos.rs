@@ -21,7 +21,7 @@ pub const CASES: &[Case] = &[
     Case::needing("the_run_before_a_reset_leaves_without_a_probe", NEEDS, field::earlier_run),
     Case::needing(
         "behind_embassy_boot_it_is_kept_before_the_update_is_good",
-        &[Need::Firmware, Need::Registry],
+        &[Need::Long, Need::Firmware, Need::Registry],
         field::embassy_boot,
     ),
     Case::needing("behind_mcuboot_it_is_kept_before_the_update_is_good", NEEDS, field::mcuboot),
