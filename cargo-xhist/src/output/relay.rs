@@ -48,8 +48,8 @@ struct Channel {
 }
 
 impl Relay {
-    /// Makes this cargo, which may print JSON, print through channels. These go nowhere if it is silent. `None`: the system has no channel left, and
-    /// cargo prints directly.
+    /// Makes this cargo, which may print JSON, print through channels, which go nowhere if it is silent. `None`: the system has no
+    /// channel left, and cargo prints directly.
     pub(crate) fn of(cargo: &mut Command, is_silent: bool, is_json: bool) -> Option<Relay> {
         if is_silent {
             let channel = Channel::to(system::nowhere()?)?;
