@@ -47,6 +47,7 @@ pub enum Cause {
 }
 
 impl fmt::Display for Damage {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} bytes at offset {}: ", self.len, self.offset)?;
         match self.cause {

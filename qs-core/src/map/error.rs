@@ -16,6 +16,7 @@ pub enum MapError {
 }
 
 impl fmt::Display for MapError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             MapError::Syntax => f.write_str("not a line of a map file (one flat JSON object is expected)"),

@@ -99,6 +99,7 @@ pub(super) struct Object<'a> {
 
 impl<'a> Object<'a> {
     /// Checks the whole line, so that look-ups cannot fail later.
+    #[inline]
     pub(super) fn parse(line: &'a str) -> Option<Object<'a>> {
         let body = line.trim().strip_prefix('{')?.strip_suffix('}')?;
         let object = Object { body };
@@ -137,6 +138,7 @@ impl<'a> Object<'a> {
     }
 }
 
+#[inline]
 fn split_field(text: &str) -> Option<(&str, &str, &str)> {
     let quoted = string_len(text)?;
     let name = &text[1..quoted - 1];

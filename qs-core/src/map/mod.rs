@@ -325,6 +325,7 @@ impl<'a> Line<'a> {
     ///
     /// # Errors
     /// [`MapError`] names the wrong field. Unknown fields are ignored.
+    #[inline]
     pub fn parse(line: &'a str) -> Result<Line<'a>, MapError> {
         let object = json::Object::parse(line).ok_or(MapError::Syntax)?;
         let text = |name| object.text(name).ok_or(MapError::Field(name));
@@ -402,6 +403,7 @@ impl<'a> Line<'a> {
 }
 
 impl fmt::Display for Line<'_> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Line::Head(Head { version, hash, root, tool, mains }) => {

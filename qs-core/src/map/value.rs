@@ -26,6 +26,7 @@ pub struct ValueLine<'a> {
 }
 
 impl<'a> ValueLine<'a> {
+    #[inline]
     pub(super) fn read(object: &Object<'a>) -> Result<ValueLine<'a>, MapError> {
         let text = |name| object.text(name).ok_or(MapError::Field(name));
         let number = |name| object.number(name).ok_or(MapError::Field(name));
@@ -43,6 +44,7 @@ impl<'a> ValueLine<'a> {
 }
 
 impl fmt::Display for ValueLine<'_> {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let ValueLine { file, line, col, name, kind, function, text, generic } = self;
         write!(f, r#"{{"value":{file},"line":{line},"col":{col},"name":"{name}","kind":"{kind}""#)?;

@@ -152,6 +152,7 @@ macro_rules! records {
         impl<'a> Predefined<'a> {
             /// Reads the payload of a record: its time stamp and the record. `None` if the length is wrong, if a text is not
             /// UTF-8, or if the layout depends on the data.
+            #[inline]
             pub fn parse(id: u8, payload: &'a [u8], sizes: &Sizes) -> Option<(Option<u32>, Predefined<'a>)> {
                 let mut from = Payload { rest: payload, sizes };
                 let (time, record) = match id {

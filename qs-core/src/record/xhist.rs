@@ -200,6 +200,7 @@ pub enum XhistRecord {
 
 impl XhistRecord {
     /// Reads a frame of a source whose first id is `base`. `None` if it is another record or has another layout.
+    #[inline]
     pub fn parse(frame: &Frame<'_>, base: u8) -> Option<XhistRecord> {
         match (frame.id.checked_sub(base)?, frame.payload) {
             (ids::STATEMENT, &[l0, l1, f0, f1]) => Some(XhistRecord::Statement {

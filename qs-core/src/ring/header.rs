@@ -201,6 +201,7 @@ pub enum HeaderError {
 }
 
 impl fmt::Display for HeaderError {
+    #[inline]
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             HeaderError::Cut { present } => write!(f, "header cut off after {present} bytes"),

@@ -34,6 +34,7 @@ fn runner() -> PathBuf {
             let directory = Tree::empty("runner");
             let cargo = online_cargo(directory.path()).args("install --quiet --locked --debug").args(network);
             let cargo = cargo.args("embedded-test-qemu-runner@0.1.0 --root").arg(&root);
+            let cargo = cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
             cargo.arg("--target-dir").arg(root.join("target")).limit(Duration::from_secs(500)).done()
         };
         if install("--offline").code() != 0 {

@@ -99,7 +99,7 @@ pub(crate) fn act(
     thread: ThisThread,
     mut track: TrackPtr,
     purpose: Purpose,
-    call: impl FnOnce(&mut Track, *mut u8) -> Place,
+    mut call: impl FnMut(&mut Track, *mut u8) -> Place,
 ) {
     if track.is_busy() {
         spare::count_lost(1);
@@ -119,7 +119,9 @@ pub(crate) fn act(
         track.place = call(&mut track, at);
         continue_at(thread, track.place, if track.is_lane { Pace::Checks } else { pace });
     } else {
-        act_slow(thread, &mut track, purpose, pace, call);
+        // What the closure captures is in memory here only.
+        let mut call = call;
+        act_slow(thread, &mut track, purpose, pace, &mut call);
     }
     track.end();
     check_for_move(thread, track);
@@ -150,14 +152,14 @@ pub(crate) fn check_for_move(thread: ThisThread, track: TrackPtr) {
     }
 }
 
-/// [`act`] where recording is stopped or counted, or where the words went to other memory.
+/// [`act`] where recording is stopped or counted, or where the words went to other memory. It is compiled once for all callers.
 #[inline(never)]
 fn act_slow(
     thread: ThisThread,
     track: &mut Track,
     purpose: Purpose,
     pace: Pace,
-    call: impl FnOnce(&mut Track, *mut u8) -> Place,
+    call: &mut dyn FnMut(&mut Track, *mut u8) -> Place,
 ) {
     let found = thread.cursor();
     let is_elsewhere = track.is_parked || !track.has(found);
