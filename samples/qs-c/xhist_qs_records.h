@@ -1,5 +1,5 @@
 /* Predefined records of QP for C; xhist_qs.h includes it. `object` is the number of the object for the local filter.
- * Made from the table in qs-core/src/record/table.rs: XHIST_BLESS=1 cargo test -p xhist-qs --test c_records */
+ * Made from the table in qs-core/src/record/table.rs: XHIST_BLESS=1 cargo test -p xhist-qs --test it c_records */
 #ifndef XHIST_QS_RECORDS_H
 #define XHIST_QS_RECORDS_H
 

@@ -28,5 +28,5 @@ mod types;
 mod values;
 mod visible;
 mod words;
-#[path = "../../../qs-core/tests/words/model.rs"]
+#[path = "../../../qs-core/tests/it/words/model.rs"]
 mod words_model;

@@ -8,7 +8,7 @@ use qs_core::record::{Kind, RECORDS};
 const HEAD: &str = "\
 # Predefined records
 
-Made from the table in `qs-core/src/record/table.rs`: `XHIST_BLESS=1 cargo test -p xhist-qs --test records_page`.
+Made from the table in `qs-core/src/record/table.rs`: `XHIST_BLESS=1 cargo test -p xhist-qs --test it records_page`.
 
 T is the time stamp. Of the fields, O is the address of an object, F of a function, S a signal, E the size of an event.
 Q, P and C are counters of queues, pools and time events. A target declares how wide each is in record 64. In the text,
