@@ -81,8 +81,10 @@ fn decides(variable: &str, read_by_sources: &[&str]) -> bool {
         "CARGO_PROFILE_RECORDER_",
     ];
     const BESIDE: [&str; 6] = ["_DIR", "_RUNNER", "_LINKER", "_JOBS", "_WRAPPER", "_RUSTDOCFLAGS"];
+    // How build scripts and macros are compiled changes nothing in a library.
     let is_of_cargo = BEGINS.iter().any(|begin| variable.starts_with(begin))
-        && !BESIDE.iter().any(|end| variable.ends_with(end));
+        && !BESIDE.iter().any(|end| variable.ends_with(end))
+        && !variable.contains("_BUILD_OVERRIDE_");
     WHOLE.contains(&variable)
         || read_by_sources.contains(&variable)
         || is_of_cargo && variable != "CARGO_BUILD_TARGET"
@@ -326,6 +328,7 @@ mod tests {
             "CARGO_BUILD_TARGET",
             "CARGO_BUILD_RUSTC_WRAPPER",
             "CARGO_TARGET_A_LINKER",
+            "CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG",
             "XHIST_FILE",
         ] {
             assert!(!decides(name, &["XHIST_A"]), "{name}");

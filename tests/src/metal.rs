@@ -112,8 +112,6 @@ fn plain_cargo(target: &str, flags: &str, directory: &Path, command: &str) -> Ru
     };
     let flags = format!("--sysroot={} {flags}", sysroot(target).display());
     let cargo = other_cargo("/usr/bin/cargo", directory).args(command).env("RUSTC", "/usr/bin/rustc");
-    // Firmware wants debug information in release mode. For its macros that would double the time of compiling them.
-    let cargo = cargo.env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG", "0");
     cargo.env(&variable(target, "RUSTFLAGS"), flags)
 }
 

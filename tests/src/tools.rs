@@ -29,7 +29,10 @@ pub fn other_cargo(program: &str, directory: &Path) -> Run {
     let path = std::env::join_paths(
         [bin_directory().to_owned()].into_iter().chain(std::env::split_paths(&directories)),
     );
-    with_cache(Run::new(program, directory)).env("PATH", path.expect("a path without colons"))
+    // Firmware wants debug information in release mode. Its macros would have it too, and take longer to compile.
+    with_cache(Run::new(program, directory))
+        .env("PATH", path.expect("a path without colons"))
+        .env("CARGO_PROFILE_RELEASE_BUILD_OVERRIDE_DEBUG", "0")
 }
 
 /// Lets `cargo xhist` keep recorders with what tests keep, and not in the user's cache directory.
