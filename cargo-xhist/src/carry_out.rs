@@ -13,6 +13,7 @@ use crate::error::{Error, UsageError};
 use crate::firmware::FirmwareRun;
 use crate::names::{FIRMWARE_RUNNER_NAME, OUTER_NAME, RUNNER_NAME, WRAPPER_NAME, program_file};
 use crate::notes;
+use crate::output::Language;
 use crate::output::relay::Relay;
 use crate::plan::FoundFile;
 use crate::post_run;
@@ -116,7 +117,8 @@ fn call_cargo(
     let run = run.map(post_run::Run::start);
     let directory = run.as_ref().map(post_run::Running::directory);
     let relay = if reads_results || only_builds {
-        Relay::of(&mut cargo, command.is_again, command.own.json)
+        let language = if command.own.json { Language::Json } else { Language::Text };
+        Relay::of(&mut cargo, command.is_again, language)
     } else {
         None
     };

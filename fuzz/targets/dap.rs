@@ -3,86 +3,32 @@
 
 use libfuzzer_sys::fuzz_target;
 use xhist_history::recording::{
-    CallId, CallSpan, EventKind, FunctionId, LaneId, RecordedEvent, RecordedFile, RecordedFunction,
-    RecordedLane, RecordedSite, RecordedStep, SharedRecording, SiteId, SpanExit, StepId, StringId, ValueAt,
+    EventKind, LaneId, RecordedFile, RecordedLane, RecordedStep, RecordingSample, SharedRecording, SiteId,
+    StepId,
 };
 use xhist_report::debug;
 
 /// `main` calls `leaf` twice and panics; two lanes.
 fn recording() -> SharedRecording {
+    let mut sample = RecordingSample::calls();
+    sample.event(EventKind::Panic, "22");
+    sample.value((2, 1), "x", "22");
+    sample.value((4, 2), "x", "22");
+    let recording = &mut sample.recording;
+    recording.calls[0].last = StepId(7);
+    let (path, text) = ("registry/src/leaf.rs".to_owned(), Some("one\ntwo\nthree\n".into()));
+    recording.files.push(RecordedFile { path, text, is_dependency: true, ..RecordedFile::default() });
+    recording.lanes.push(RecordedLane {
+        name: "leaf".to_owned(),
+        status: "panicked",
+        ..RecordedLane::default()
+    });
+    recording.functions[1].file = 1;
+    recording.sites[2].file = 1;
+    recording.push(LaneId(1), RecordedStep::Statement(SiteId(2)), false);
     let shared = SharedRecording::default();
-    let recording = &mut *shared.lock();
-    for path in ["src/main.rs", "registry/src/leaf.rs"] {
-        let text = Some("one\ntwo\nthree\n".into());
-        let is_dependency = path.starts_with("registry");
-        recording.files.push(RecordedFile {
-            path: path.into(),
-            text,
-            is_dependency,
-            ..RecordedFile::default()
-        });
-    }
-    for (name, file) in [("main", 0), ("leaf", 1)] {
-        recording.functions.push(RecordedFunction { name: name.into(), file, line: 1 });
-        recording.lanes.push(RecordedLane {
-            name: name.into(),
-            status: "panicked",
-            ..RecordedLane::default()
-        });
-    }
-    for line in 1..=3 {
-        for file in 0..2 {
-            let function = FunctionId(file);
-            recording.sites.push(RecordedSite {
-                file,
-                line,
-                col: 5,
-                end_line: line,
-                end_col: 9,
-                function,
-                may_end: line == 11,
-                checks: false,
-                text: 0,
-            });
-        }
-    }
-    for (place, site) in [0, 2, 1, 3, 1, 3, 4, 5].into_iter().enumerate() {
-        recording.push(LaneId(u32::from(place == 7)), RecordedStep::Statement(SiteId(site)), place == 5);
-    }
-    let (name, text) = (recording.strings.add("x"), recording.strings.add("22"));
-    recording.events.push(RecordedEvent { kind: EventKind::Panic, name, text, fields: Vec::new() });
-    recording.push(LaneId(0), RecordedStep::Event(0), false);
-    for (function, first, last, parent) in [(0, 0, 8, None), (1, 2, 3, Some(0)), (1, 4, 5, Some(0))] {
-        recording.lanes[0].calls.push(CallId(recording.calls.len() as u32));
-        recording.calls.push(CallSpan {
-            lane: LaneId(0),
-            function: FunctionId(function),
-            first: StepId(first),
-            last: StepId(last),
-            parent: parent.map(CallId),
-            depth: u32::from(parent.is_some()),
-            called_from: parent.map(|_| SiteId(2)),
-            exit: SpanExit::Returned,
-            entered_before: false,
-            is_uncertain: false,
-            is_resumed: false,
-            in_unwinding: false,
-            task: None,
-        });
-    }
-    for (step, call) in [(2, 1), (4, 2)] {
-        recording.values.push(ValueAt {
-            step: StepId(step),
-            name,
-            type_name: StringId(0),
-            text,
-            call: Some(CallId(call)),
-            function: StringId(0),
-            line: 1,
-            is_parameter: call == 1,
-        });
-    }
-    shared.clone()
+    *shared.lock() = sample.recording;
+    shared
 }
 
 /// The opening of each conversation.

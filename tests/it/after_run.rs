@@ -8,7 +8,7 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process, kill_process_group};
-use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, is_long, line_of, repository, rings_in};
+use xhist_tests::{Case, Done, Run, Tree, cargo, history_of, is_long, line_of, repository, rings_in, run_of};
 
 pub const CASES: &[Case] = &[
     Case::new("each_signal_is_named", signals),
@@ -128,14 +128,6 @@ fn signals() {
         message_of(&done).contains(" had a panic\nlast statements of thread main before its panic"),
         "the statements before the panic",
     );
-}
-
-/// The directory of the run, by the ring file that is named last.
-fn run_of(tree: &Tree, done: &Done) -> PathBuf {
-    let file =
-        done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: cargo xhist history "));
-    let file = Path::new(file.expect("a ring file is named"));
-    tree.path().join(file).parent().expect("a directory").to_owned()
 }
 
 fn read(path: &Path) -> String {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Done, Run, Tree, cargo, line_of, report};
+use xhist_tests::{Case, Done, Run, Tree, cargo, line_of, report, run_of};
 
 use super::after_run::fixture;
 
@@ -80,10 +80,8 @@ fn wrong_line() {
     done.check(done.stderr.contains("  <- suspect 1\n"), "suspects are marked");
     done.check(!done.stderr.contains("a_panic_is_right"), "no test that passed");
     // The user may type the same.
-    let ring =
-        done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: cargo xhist history "));
-    let run = Path::new(ring.unwrap_or_default()).parent().expect("a directory");
-    let again = report(tree().path()).args("answer").arg(run).succeed();
+    let run = run_of(tree(), &done);
+    let again = report(tree().path()).args("answer").arg(&run).succeed();
     done.check(again.stdout.contains(part(&done, "tests::a_comparison_is_wrong")), "the same once more");
     let few = report(tree().path()).args("answer --lines 6").arg(run).succeed();
     let few = few.stdout.split("xhist: test ").nth(1).unwrap_or_default().to_owned();

@@ -4,6 +4,8 @@ use std::path::{Path, PathBuf};
 
 use xhist_tests::{Case, Done, Tree, cargo, instrument, line_of, report, repository};
 
+use crate::in_place::add_recorder;
+
 pub const CASES: &[Case] = &[
     Case::new("an_older_dump_is_read_with_the_map_of_its_build", two_builds),
     Case::new("a_dump_of_elsewhere_says_what_to_do", foreign_dump),
@@ -107,10 +109,7 @@ fn foreign_dump() {
 
 fn in_place() {
     let tree = Tree::copy_of(&repository().join("samples/thread-pool"));
-    let recorder = repository().join("xhist-rt");
-    let manifest = tree.read("Cargo.toml");
-    let line = format!("xhist-rt = {{ path = {recorder:?}, features = [\"std\", \"trace\"] }}");
-    tree.write("Cargo.toml", &format!("{manifest}\n[dependencies]\n{line}\n"));
+    add_recorder(&tree, r#""std", "trace""#);
     instrument(tree.path()).args("src/").succeed();
     let file = tree.join("history.xhist");
     cargo(tree.path()).args("run --quiet").env("XHIST_FILE", &file).succeed();

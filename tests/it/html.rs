@@ -117,18 +117,8 @@ fn small(path: &str, text: &str, lanes: &[&str]) -> Recording {
         ..RecordedFile::default()
     });
     for (line, _) in (1..).zip(text.lines()) {
-        let function = FunctionId(0);
-        recording.sites.push(RecordedSite {
-            file: 0,
-            line,
-            col: 1,
-            end_line: line,
-            end_col: 9,
-            function,
-            may_end: false,
-            checks: false,
-            text: 0,
-        });
+        let place = RecordedSite { line, col: 1, end_line: line, end_col: 9, ..RecordedSite::default() };
+        recording.sites.push(place);
     }
     for (number, name) in (1..).zip(lanes) {
         recording.functions.push(RecordedFunction { name: (*name).to_owned(), file: 0, line: 1 });
@@ -153,11 +143,7 @@ fn add_call(recording: &mut Recording, lane: LaneId, (first, last): (u32, u32), 
         depth,
         called_from: parent.map(|_| SiteId(0)),
         exit: SpanExit::Returned,
-        entered_before: false,
-        is_uncertain: false,
-        is_resumed: false,
-        in_unwinding: false,
-        task: None,
+        ..CallSpan::default()
     });
     recording.lanes[lane.0 as usize].calls.push(id);
 }
@@ -252,17 +238,8 @@ fn hostile() {
         });
     }
     // Numbers that lead nowhere.
-    recording.sites.push(RecordedSite {
-        file: 99,
-        line: u32::MAX,
-        col: 9,
-        end_line: 0,
-        end_col: 0,
-        function: FunctionId(77),
-        may_end: false,
-        checks: false,
-        text: 0,
-    });
+    let (file, line, col, function) = (99, u32::MAX, 9, FunctionId(77));
+    recording.sites.push(RecordedSite { file, line, col, function, ..RecordedSite::default() });
     recording.push(LaneId(0), RecordedStep::Statement(SiteId(3)), false);
     recording.push(LaneId(42), RecordedStep::Statement(SiteId(0)), false);
     recording.times = vec![(StepId(0), u64::MAX), (StepId(3), 0)];

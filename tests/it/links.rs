@@ -1,5 +1,7 @@
 //! Do live links bring what targets send, come back when they are lost, and carry commands? Everything here is a real process.
 
+mod front_ends;
+
 use std::fs::OpenOptions;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream, UdpSocket};
@@ -28,7 +30,12 @@ pub const CASES: &[Case] = &[
     Case::needing("keys_work_and_the_terminal_is_left_as_it_was", &[Need::Socat], keys),
     Case::new("full_speed_stays_in_bounds", soak),
     Case::needing("a_recorded_front_end_gets_the_same", &[Need::QsStreams], front_end),
-    Case::needing("qutest_runs_a_script", &[Need::Qutest], qutest),
+    Case::needing("qutest_runs_a_script", &[Need::Qutest], front_ends::qutest),
+    Case::needing(
+        "qview_commands_a_target_and_gets_its_records",
+        &[Need::Qview, Need::Long],
+        front_ends::qview,
+    ),
 ];
 
 /// Frames of a target, one after another.
@@ -580,21 +587,4 @@ fn front_end() {
     for packet in &expected {
         assert!(got.any(|got| *got == line(packet)), "missing, or not in its place: {packet:?}");
     }
-}
-
-fn qutest() {
-    let fixture = Tree::with_recorder("tests/fixtures/qutest");
-    cargo(fixture.path()).args("build --quiet").succeed();
-    let (port, front) = (free_port(), free_port());
-    let mut host =
-        report(fixture.path()).args(&format!("qspy --qp8 -u {front} tcp-listen://127.0.0.1:{port}")).start();
-    host.wait_for_stderr("front-ends: listening");
-    let tests = Run::new(Need::qutest().expect("it is there"), fixture.path())
-        .args(&format!("-e target/debug/qutest-fixture -q localhost:{front}:{port} test_thermometer.py"))
-        .limit(Duration::from_secs(120))
-        .done();
-    tests.check(tests.code() == 0 && tests.stdout.contains("OK"), "all tests of the script pass");
-    let seen = interrupt(host);
-    seen.check(seen.stdout.contains("MEASURED 99"), "the session shows what happened");
-    seen.check(seen.stdout.contains("Trg-Ack  QS_RX_TEST_PROBE"), "it shows the answers");
 }

@@ -131,16 +131,23 @@ fn programs() {
     done.check(done.stderr.contains("last statements") && !done.stdout.contains("xhist-answer"), "the text");
 }
 
-/// Validates each line of `answers.jsonl` by `schema.json`.
 const VALIDATE: &str = "import json, jsonschema
 schema = json.load(open('schema.json'))
 kind = jsonschema.validators.validator_for(schema)
 kind.check_schema(schema)
-errors = [error for line in open('answers.jsonl') for error in kind(schema).iter_errors(json.loads(line))]
+validator = kind(schema, format_checker=jsonschema.FormatChecker())
+errors = [error for line in open('documents.jsonl') for error in validator.iter_errors(json.loads(line))]
 for error in errors:
     print('/'.join(map(str, error.absolute_path)), error.message[:300])
 raise SystemExit(bool(errors))
 ";
+
+/// Validates documents, each in a line, by `schema.json`: the exit code is 0 if they are valid.
+pub fn validate(tree: &Tree, documents: &str) -> Done {
+    tree.write("validate.py", VALIDATE);
+    tree.write("documents.jsonl", documents);
+    Run::new("python3", tree.path()).args("validate.py").done()
+}
 
 fn schema() {
     let tree = project();
@@ -152,18 +159,11 @@ fn schema() {
     let answers =
         commands.map(|command| lines(&cargo(tree.path()).args(&format!("xhist {command}")).done()).0);
     tree.write("schema.json", &report(tree.path()).args("answer --format json-schema").succeed().stdout);
-    tree.write("validate.py", VALIDATE);
-    let write = |answers: &[Value]| {
-        let lines: Vec<String> = answers.iter().map(Value::to_string).collect();
-        tree.write("answers.jsonl", &lines.join("\n"));
-    };
-    write(&answers);
-    Run::new("python3", tree.path()).args("validate.py").succeed();
+    validate(&tree, &answers.each_ref().map(Value::to_string).join("\n")).expect(0);
     // The schema refuses what is not there: each field is described.
     let mut other = answers[0].clone();
     other["failures"][0]["threads"][0]["rows"][0]["kind"] = "other".into();
-    write(&[other]);
-    Run::new("python3", tree.path()).args("validate.py").done().expect(1);
+    validate(&tree, &other.to_string()).expect(1);
     // No field is without a description.
     let schema: Value = serde_json::from_str(&tree.read("schema.json")).expect("JSON");
     answers.iter().for_each(|answer| check_fields(answer, &schema, &schema));

@@ -1,9 +1,8 @@
 //! Does an answer end where the program ended: behind a panic that was caught, and at the thread that panicked first?
 
-use std::path::Path;
 use std::sync::OnceLock;
 
-use xhist_tests::{Case, Done, Tree, cargo, line_of, report};
+use xhist_tests::{Case, Done, Tree, cargo, line_of, report, run_of};
 
 use super::after_run::fixture;
 
@@ -48,9 +47,7 @@ fn places(listing: &str) -> Vec<&str> {
 
 /// The annotations that GitHub gets, the errors first.
 fn annotations(done: &Done) -> Vec<String> {
-    let ring =
-        done.stderr.lines().rev().find_map(|line| line.strip_prefix("whole history: cargo xhist history "));
-    let run = Path::new(ring.expect("a ring file")).parent().expect("a directory");
+    let run = run_of(tree(), done);
     let printed = report(tree().path()).args("answer --format github").arg(run).succeed();
     printed.stdout.lines().map(str::to_owned).collect()
 }

@@ -10,7 +10,9 @@ use qs_core::frame::FrameWriter;
 use qs_core::record::RECORD_BASE;
 use qs_core::ring::{BYTE_ORDER_MARK, Flags, LAYOUT_VERSION, MAGIC, State, check_word};
 use rustix::process::Signal;
-use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report, repository};
+use xhist_tests::{Case, Done, Need, Run, Started, Tree, cargo, report};
+
+use crate::in_place::add_recorder;
 
 pub const CASES: &[Case] = &[
     Case::new("three_readers_see_every_event_or_the_count_of_lost_ones", readers),
@@ -52,14 +54,9 @@ fn main() {
 fn program() -> &'static Path {
     static PROGRAM_PATH: OnceLock<(Tree, PathBuf)> = OnceLock::new();
     let (_, path) = PROGRAM_PATH.get_or_init(|| {
-        let tree = Tree::empty("trace");
-        let recorder = repository().join("xhist-rt");
+        let tree = Tree::package("events");
         tree.write("src/main.rs", PROGRAM);
-        let head = "[package]\nname = \"events\"\nversion = \"0.0.0\"\nedition = \"2024\"\n[workspace]\n[dependencies]\n";
-        tree.write(
-            "Cargo.toml",
-            &format!("{head}xhist-rt = {{ path = {recorder:?}, features = [\"std\", \"trace\"] }}\n"),
-        );
+        add_recorder(&tree, r#""std", "trace""#);
         cargo(tree.path()).args("build --quiet").succeed();
         let path = tree.join("target/debug/events");
         (tree, path)

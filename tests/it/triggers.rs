@@ -1,7 +1,8 @@
 //! Does the history begin and end at the statements that the user names?
 
-use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, instrument, report, repository};
+use xhist_tests::{Build, Case, Listing, Run, Torture, Tree, cargo, instrument, report};
 
+use crate::in_place::add_recorder;
 use crate::untouched::compiled;
 
 pub const CASES: &[Case] = &[
@@ -143,12 +144,8 @@ fn wrong() {
 }
 
 fn in_place() {
-    let tree = Tree::empty("triggers");
-    let recorder = format!(
-        "xhist-rt = {{ path = {:?}, features = [\"std\", \"trace\"] }}",
-        repository().join("xhist-rt")
-    );
-    tree.write("Cargo.toml", &format!("[package]\nname = \"app\"\nversion = \"0.1.0\"\nedition = \"2024\"\n\n[dependencies]\n{recorder}\n"));
+    let tree = Tree::package("app");
+    add_recorder(&tree, r#""std", "trace""#);
     tree.write("src/main.rs", &MAIN.replace("part::", ""));
     tree.write("src/main.rs", &format!("{}{PART}", tree.read("src/main.rs")));
     let before = tree.read("src/main.rs");

@@ -36,7 +36,7 @@ pub use metal::{
 pub use need::{BROWSER_PACKAGES, DAP_PACKAGES, Need};
 pub use picture::{Screen, text_of_svg};
 pub use port::free_port;
-pub use project::{Counts, history_of, test_counts};
+pub use project::{Counts, history_of, ring_of, run_of, test_counts};
 pub use reference::{Moment, Reference};
 pub use rings::{Recorded, recorded, tail};
 pub use rtt::RttServer;

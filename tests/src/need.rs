@@ -30,6 +30,8 @@ pub enum Need {
     Socat,
     /// Python 3 with the package qutest.
     Qutest,
+    /// Python 3 with the package qview and with tkinter, and a display without a screen.
+    Qview,
     /// Python 3 with the package jsonschema.
     JsonSchema,
     /// Python 3 with the package mcp, a client of the Model Context Protocol.
@@ -73,6 +75,11 @@ impl Need {
                 (!succeeds("socat", &["-V"])).then(|| "socat is not installed: apt-get install socat".into())
             }
             Need::Qutest => Need::qutest().is_none().then(|| no_package("qutest")),
+            Need::Qview => match Need::qview() {
+                None => Some(no_package("qview") + "; it needs tkinter: apt-get install python3-tk"),
+                Some(_) => (!succeeds("Xvfb", &["-help"]))
+                    .then(|| "Xvfb is not installed: apt-get install xvfb".into()),
+            },
             Need::JsonSchema => (!succeeds("python3", &["-c", "import jsonschema"]))
                 .then(|| "the Python package jsonschema is not there: pip install jsonschema".into()),
             Need::Perfetto => Need::perfetto().is_none().then(|| no_package("perfetto")),
@@ -139,6 +146,11 @@ impl Need {
     pub fn qutest() -> Option<PathBuf> {
         let beside = python().with_file_name("qutest");
         succeeds(&beside.to_string_lossy(), &["--version"]).then_some(beside)
+    }
+
+    /// A Python with the package qview, and with what that needs.
+    pub fn qview() -> Option<PathBuf> {
+        python_with("import tkinter, qview")
     }
 
     /// A Python with the package mcp.

@@ -1,16 +1,28 @@
 //! Results of a project under test: its test counts and its history.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-use crate::{Done, Listing, report};
+use crate::{Done, Listing, Tree, report};
+
+/// The ring file that `cargo xhist` names last.
+#[track_caller]
+pub fn ring_of(done: &Done) -> &str {
+    const LEAD: &str = "whole history: cargo xhist history ";
+    let file = done.stderr.lines().rev().find_map(|line| line.strip_prefix(LEAD));
+    done.check(file.is_some(), "the ring file is named on stderr");
+    file.unwrap_or_default()
+}
+
+/// The directory of its run.
+#[track_caller]
+pub fn run_of(tree: &Tree, done: &Done) -> PathBuf {
+    tree.join(ring_of(done)).parent().expect("a directory").to_owned()
+}
 
 /// The ring file that `cargo xhist` names last, read completely.
 #[track_caller]
 pub fn history_of(done: &Done, directory: &Path) -> Listing {
-    const LEAD: &str = "whole history: cargo xhist history ";
-    let file = done.stderr.lines().rev().find_map(|line| line.strip_prefix(LEAD));
-    done.check(file.is_some(), "the ring file is named on stderr");
-    Listing::parse(&report(directory).arg(file.unwrap_or_default()).succeed().stdout)
+    Listing::parse(&report(directory).arg(ring_of(done)).succeed().stdout)
 }
 
 /// Test results, counted.

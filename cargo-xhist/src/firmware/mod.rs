@@ -27,6 +27,7 @@ use self::target_memory::Emulator;
 use crate::command::COMMANDS;
 use crate::config::{self, RunnerForm};
 use crate::names::FIRMWARE_RUNNER_NAME;
+use crate::output::Language;
 use crate::output::relay::Relay;
 use crate::output::results::{Failed, Results};
 use crate::post_run::{RunnerRecord, signal_of};
@@ -130,7 +131,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     let caught = Caught::start();
     let mut command = call.command(&call.firmware);
     // What failed is known from what the runner prints.
-    let relay = tests.as_ref().and_then(|_| Relay::of(&mut command, false, false));
+    let relay = tests.as_ref().and_then(|_| Relay::of(&mut command, false, Language::Text));
     let spawned = command.spawn();
     // It holds the runner's ends of the relay open.
     drop(command);

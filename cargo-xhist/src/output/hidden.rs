@@ -18,13 +18,22 @@ const RENDERED: &str = r#""rendered":"xhist: "#;
 /// Longest beginning of a line that is looked at.
 const LONGEST: usize = 4096;
 
+/// What cargo writes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Language {
+    /// Lines for people.
+    #[default]
+    Text,
+    /// `--message-format json`.
+    Json,
+}
+
 /// Passes on a stream, and holds back lines of cargo behind the announcement.
 #[derive(Debug, Default)]
 pub(super) struct Hidden {
     /// The announcement came, or it may come in the other stream.
     is_announced: bool,
-    /// Cargo writes JSON.
-    is_json: bool,
+    language: Language,
     /// The newest line, as far as it came.
     line: Vec<u8>,
     /// How much of the line was passed on.
@@ -34,8 +43,8 @@ pub(super) struct Hidden {
 }
 
 impl Hidden {
-    pub(super) fn new(is_json: bool) -> Hidden {
-        Hidden { is_announced: is_json, is_json, ..Hidden::default() }
+    pub(super) fn new(language: Language) -> Hidden {
+        Hidden { is_announced: language == Language::Json, language, ..Hidden::default() }
     }
 
     /// Takes bytes and returns those that are passed on.
@@ -60,7 +69,10 @@ impl Hidden {
 
     /// The rest of a message of the compiler.
     fn take_message(&mut self) -> Vec<u8> {
-        let message = self.line.strip_prefix(MESSAGE.as_bytes()).filter(|_| self.is_json && self.passed == 0);
+        let message = self
+            .line
+            .strip_prefix(MESSAGE.as_bytes())
+            .filter(|_| self.language == Language::Json && self.passed == 0);
         let is_ours = |message: &[u8]| {
             let text = String::from_utf8_lossy(message);
             text.contains(RENDERED) && text.contains(ANNOUNCED)
@@ -72,7 +84,7 @@ impl Hidden {
     fn take_byte(&mut self, byte: u8, passed: &mut Vec<u8>) {
         self.line.push(byte);
         // Messages are long.
-        if self.is_json && self.line.starts_with(MESSAGE.as_bytes()) {
+        if self.language == Language::Json && self.line.starts_with(MESSAGE.as_bytes()) {
             return;
         }
         if self.line.len() > LONGEST || !self.may_be_cargos(&plain(&self.line)) {
@@ -92,7 +104,7 @@ impl Hidden {
 
     /// Whether a line is, or may become, one of cargo's.
     fn may_be_cargos(&self, text: &str) -> bool {
-        let json = [FINISHED, MESSAGE].into_iter().filter(|_| self.is_json);
+        let json = [FINISHED, MESSAGE].into_iter().filter(|_| self.language == Language::Json);
         LINES.into_iter().chain(json).any(|line| line.starts_with(text) || text.starts_with(line))
     }
 
@@ -155,12 +167,12 @@ mod tests {
         let finished = format!("{FINISHED}}}\n");
         let passes = format!("{}\n", FINISHED.replace("false", "true}"));
         for len in [1, 7, 4096] {
-            let mut stdout = Hidden::new(true);
+            let mut stdout = Hidden::new(Language::Json);
             let text = [&*users, &*ours, &*finished, &*passes].concat();
             let passed: Vec<u8> = text.as_bytes().chunks(len).flat_map(|piece| stdout.take(piece)).collect();
             assert_eq!(String::from_utf8(passed).unwrap(), format!("{users}{passes}"));
             assert_eq!(String::from_utf8(stdout.finish()).unwrap(), format!("{ours}{finished}"));
-            let mut stderr = Hidden::new(true);
+            let mut stderr = Hidden::new(Language::Json);
             assert_eq!(stderr.take(b"error: could not compile `a` (lib)\nerror: b\n"), b"error: b\n");
             assert_eq!(stderr.finish(), b"error: could not compile `a` (lib)\n");
         }

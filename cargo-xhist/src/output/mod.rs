@@ -3,3 +3,5 @@
 mod hidden;
 pub(crate) mod relay;
 pub(crate) mod results;
+
+pub(crate) use hidden::Language;

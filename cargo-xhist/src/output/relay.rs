@@ -11,7 +11,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use crate::output::hidden::Hidden;
+use crate::output::hidden::{Hidden, Language};
 use crate::output::results::{Parser, Results};
 use crate::system::{self, Inner, Outer};
 
@@ -48,14 +48,14 @@ struct Channel {
 }
 
 impl Relay {
-    /// Makes this cargo, which may print JSON, print through channels, which go nowhere if it is silent. `None`: the system has no
-    /// channel left, and cargo prints directly.
-    pub(crate) fn of(cargo: &mut Command, is_silent: bool, is_json: bool) -> Option<Relay> {
+    /// Makes this cargo print through channels, which go nowhere if it is silent. `None`: the system has no channel left, and cargo
+    /// prints directly.
+    pub(crate) fn of(cargo: &mut Command, is_silent: bool, language: Language) -> Option<Relay> {
         if is_silent {
             let channel = Channel::to(system::nowhere()?)?;
             cargo.stdout(Stdio::from(channel.inner.try_clone().ok()?));
             cargo.stderr(Stdio::from(channel.inner.try_clone().ok()?));
-            return Some(Relay::start(vec![channel], is_json));
+            return Some(Relay::start(vec![channel], language));
         }
         let (stdout, stderr, same) = system::own_streams()?;
         let first = Channel::to(stdout)?;
@@ -69,10 +69,10 @@ impl Relay {
             channels.push(second);
         }
         cargo.stdout(Stdio::from(first_end));
-        Some(Relay::start(channels, is_json))
+        Some(Relay::start(channels, language))
     }
 
-    fn start(channels: Vec<Channel>, is_json: bool) -> Relay {
+    fn start(channels: Vec<Channel>, language: Language) -> Relay {
         let (sender, ended) = channel();
         let relay = Relay {
             results: Arc::default(),
@@ -82,7 +82,7 @@ impl Relay {
             channels: channels.len(),
         };
         for (number, channel) in channels.into_iter().enumerate() {
-            channel.start(&relay, (number, is_json), sender.clone());
+            channel.start(&relay, (number, language), sender.clone());
         }
         relay
     }
@@ -116,14 +116,14 @@ impl Channel {
         Some(Channel { outer, inner, to })
     }
 
-    fn start(self, relay: &Relay, (number, is_json): (usize, bool), ended: Sender<()>) {
+    fn start(self, relay: &Relay, (number, language): (usize, Language), ended: Sender<()>) {
         let (results, passed) = (Arc::clone(&relay.results), Arc::clone(&relay.passed));
         let held = Arc::clone(&relay.held);
         let Channel { mut outer, inner, mut to } = self;
         // Only the child holds it open: the channel ends with the child.
         drop(inner);
         std::thread::spawn(move || {
-            let (mut parser, mut hidden) = (Parser::default(), Hidden::new(is_json));
+            let (mut parser, mut hidden) = (Parser::default(), Hidden::new(language));
             let mut buffer = vec![0; 64 * 1024];
             loop {
                 match outer.read(&mut buffer) {

@@ -7,8 +7,7 @@ use embassy_boot::{
 };
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::field::keep_earlier_run;
-use crate::flash::{self, Partition};
+use crate::flash::{self, Partition, keep_earlier_run};
 
 /// Called first in `main`. If it does not come to its end, the boot loader takes the image back.
 fn begin<S: NorFlash>(state: S, history: &mut impl NorFlash) {

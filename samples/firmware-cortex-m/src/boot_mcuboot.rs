@@ -3,8 +3,7 @@
 
 use embedded_storage::nor_flash::NorFlash;
 
-use crate::field::keep_earlier_run;
-use crate::flash::{self, Partition};
+use crate::flash::{self, Partition, keep_earlier_run};
 
 /// The end of a slot whose image was swapped in. In front of it are `image_ok` and `copy_done`, eight bytes each.
 const MAGIC: [u8; 16] = *b"\x77\xc2\x95\xf3\x60\xd2\xef\x7f\x35\x52\x50\x0f\x2c\xb6\x79\x80";

@@ -1,4 +1,4 @@
-//! Takes the place of a flash memory and its driver: QEMU's board cannot write its own.
+//! Takes the place of a flash memory and its driver: QEMU's board cannot write its own. It keeps the history of the run before.
 // xhist instrument FALSE
 #![cfg_attr(not(feature = "embassy-boot"), allow(dead_code, reason = "not every boot loader has all partitions"))]
 
@@ -6,6 +6,8 @@ use core::cell::UnsafeCell;
 use core::ops::Range;
 
 use embedded_storage::nor_flash::{ErrorType, NorFlash, NorFlashErrorKind, ReadNorFlash};
+
+use crate::uart;
 
 /// The map: what an image runs from, where an update comes to, what the boot loader keeps, and the history. Only the last one is
 /// no business of the boot loader.
@@ -86,4 +88,45 @@ pub fn is_new() -> bool {
     // Nothing is written there.
     let is_new = all.read(HISTORY.end - 8, &mut last).is_ok() && last == [0; 8];
     is_new && all.erase(0, HISTORY.end).is_ok()
+}
+
+/// What flash writes at a time, or a multiple of it.
+const WORD: usize = 8;
+
+/// Collects bytes of any length into words of flash.
+struct PageWriter<'a, F> {
+    flash: &'a mut F,
+    at: u32,
+    word: [u8; WORD],
+    len: usize,
+}
+
+impl<F: NorFlash> PageWriter<'_, F> {
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.word[self.len] = *byte;
+            self.len += 1;
+            if self.len == WORD {
+                // What does not fit is missing in the report.
+                let _ = self.flash.write(self.at, &self.word);
+                (self.at, self.len) = (self.at + WORD as u32, 0);
+            }
+        }
+    }
+}
+
+/// Keeps the history of the run before in this area of flash. The first one is kept until the area is fetched and erased.
+pub fn keep_earlier_run(flash: &mut impl NorFlash) {
+    let mut first = [0; WORD];
+    if flash.read(0, &mut first).is_err() || first != [0xFF; WORD] {
+        return;
+    }
+    let mut page = PageWriter { flash, at: 0, word: first, len: 0 };
+    xhist_rt::export_earlier(|piece| {
+        page.write(piece);
+        let mut rest = piece;
+        while !rest.is_empty() {
+            rest = &rest[uart::write(rest)..];
+        }
+    });
 }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use xhist_tests::{RISC_V, Tree, line_of, report, repository};
+use xhist_tests::{RISC_V, Tree, line_of, report, repository, ring_of};
 
 use super::runner::run;
 
@@ -64,9 +64,8 @@ pub(super) fn lines() {
     assert!(found.contains(&format!("src/main.rs:{}", line("error"))), "{found}");
 
     // Elsewhere the bytes are there, and the text with the program.
-    let whole = done.stderr.split("whole history: cargo xhist history ").nth(1).expect("the command").trim();
     let elsewhere = Tree::empty("defmt-elsewhere");
-    std::fs::copy(project.join(whole), elsewhere.join("dump.bin")).expect("a copy");
+    std::fs::copy(project.join(ring_of(&done)), elsewhere.join("dump.bin")).expect("a copy");
     let history = report(elsewhere.path()).args("history dump.bin").done().stdout;
     let bytes = "xhist(0x000001) defmt(0x0b): 12 00 00 00 00 00; a dump with --program FILE has its text";
     assert!(history.contains(bytes), "{history}");

@@ -10,7 +10,7 @@ use object::{Object, ObjectSection, ObjectSymbol};
 use rustix::process::Signal;
 use walkdir::WalkDir;
 use xhist_tests::{
-    CORTEX_M, Done, Listing, Run, Tree, finding_recorder, free_port, line_of, report, repository,
+    CORTEX_M, Done, Listing, Run, Tree, finding_recorder, free_port, line_of, report, repository, ring_of,
 };
 
 const SAMPLE: &str = "firmware-blinky";
@@ -90,9 +90,7 @@ pub(super) fn panics() {
             == std::fs::read_to_string(repository().join("samples").join(SAMPLE).join(file)).expect("a text");
         assert!(is_same, "{file} is as it was");
     }
-    let path =
-        done.stderr.split("whole history: cargo xhist history ").nth(1).and_then(|rest| rest.lines().next());
-    let path = path.expect("the command");
+    let path = ring_of(&done);
     let whole = report(project.path()).args(path).succeed().stdout;
     assert!(whole.lines().count() > 20 && whole.contains("src/main.rs"), "{whole}");
     assert_damage_is_seen(&project, path);

@@ -246,6 +246,41 @@ mod tests {
 {"stmt":3,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
 "#;
 
+    fn place(path: &str, line: u32) -> CodePlace {
+        CodePlace { path: path.to_owned(), line }
+    }
+
+    /// The rows of a run of these lines with the holes of a panic, and where it was. `text` begins with line 50.
+    fn added(
+        map: &str,
+        lines: &[u16],
+        panic: &PanicPlace,
+        frames: &[CodePlace],
+        text: &str,
+    ) -> (Vec<Row>, PlaceOfPanic) {
+        let text: Vec<&str> = text.lines().collect();
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let mut activations = Activations::new(&code);
+        lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
+        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
+        let found = add(&mut rows, (&code, &names), (panic, frames), &mut |_, line| {
+            text.get((line as usize).checked_sub(50)?).map(|line| (*line).to_owned())
+        });
+        (rows, found.place)
+    }
+
+    /// The rows of `f` and `g` with these frames of `src/a.rs`.
+    fn with_frames(lines: &[u32]) -> Vec<Row> {
+        let frames: Vec<CodePlace> = lines.iter().map(|line| place("src/a.rs", *line)).collect();
+        added(MAP, &[2, 3, 11, 12], &PanicPlace::default(), &frames, "").0
+    }
+
+    /// Where a panic of `g` was.
+    fn place_of(panic: &PanicPlace, frames: &[CodePlace]) -> PlaceOfPanic {
+        added(MAP, &[2, 3, 11, 12], panic, frames, "").1
+    }
+
     /// The rows of `f` and `g` with the holes of a panic: lines, and holes in words.
     fn shown(at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
         shown_of(&[2, 3, 11, 12], at, frames, text)
@@ -253,20 +288,13 @@ mod tests {
 
     /// The same, of a run of these lines.
     fn shown_of(lines: &[u16], at: Option<(&str, u32)>, frames: &[(&str, u32)], text: &str) -> Vec<String> {
-        let text: Vec<&str> = text.lines().collect();
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        lines.iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let mut rows = view::rows(&activations, &code, Wanted { lines: 20, suspects: &[], test: None });
-        let place = |(path, line): &(&str, u32)| CodePlace { path: (*path).to_owned(), line: *line };
-        let panic = PanicPlace { at: at.as_ref().map(place), ..PanicPlace::default() };
-        let frames: Vec<CodePlace> = frames.iter().map(place).collect();
-        add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, line| {
-            text.get((line as usize).checked_sub(50)?).map(|line| (*line).to_owned())
-        });
+        let panic = PanicPlace { at: at.map(|(path, line)| place(path, line)), ..PanicPlace::default() };
+        let frames: Vec<CodePlace> = frames.iter().map(|(path, line)| place(path, *line)).collect();
+        let (rows, _) = added(MAP, lines, &panic, &frames, text);
         let shown = rows.iter().map(|row| match &row.kind {
-            RowKind::Statement(statement) => code.place(*statement).1.line.to_string(),
+            RowKind::Statement(statement) => {
+                Code::of(&Names::parse(MAP.as_bytes())).place(*statement).1.line.to_string()
+            }
             RowKind::NotRecorded(hole) => format!("{} {}", hole.what, hole.place),
             other => format!("{other:?}"),
         });
@@ -291,46 +319,23 @@ mod tests {
 
     #[test]
     fn a_row_has_the_line_that_a_frame_names() {
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let wanted = Wanted { lines: 20, suspects: &[], test: None };
-        let mut rows = view::rows(&activations, &code, wanted);
-        let frames = [41, 12].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
-        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
-        let lines: Vec<_> = rows.iter().map(|row| row.frame).collect();
+        let lines: Vec<_> = with_frames(&[41, 12]).iter().map(|row| row.frame).collect();
         assert_eq!(lines, [None, None, None, Some(12), Some(41)]);
     }
 
     /// As the drop glue of a future, which is in the frame of its `async fn`.
     #[test]
     fn a_call_that_only_a_frame_shows_is_beside_its_callee() {
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let wanted = Wanted { lines: 20, suspects: &[], test: None };
-        let mut rows = view::rows(&activations, &code, wanted);
-        let frames = [12, 41, 3].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
-        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
-        let depths: Vec<_> = rows.iter().map(|row| row.depth).collect();
+        let depths: Vec<_> = with_frames(&[12, 41, 3]).iter().map(|row| row.depth).collect();
         assert_eq!(depths, [0, 0, 1, 1, 1], "line 41 is before 11");
     }
 
     #[test]
     fn calls_below_the_panic_had_returned() {
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let place = |line| CodePlace { path: "src/a.rs".to_owned(), line };
         let above = |at: Option<u32>, frames: &[u32]| {
-            let mut activations = Activations::new(&code);
-            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-            let wanted = Wanted { lines: 20, suspects: &[], test: None };
-            let mut rows = view::rows(&activations, &code, wanted);
-            let panic = PanicPlace { at: at.map(place), ..PanicPlace::default() };
-            let frames: Vec<CodePlace> = frames.iter().map(|line| place(*line)).collect();
-            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+            let panic = PanicPlace { at: at.map(|line| place("src/a.rs", line)), ..PanicPlace::default() };
+            let frames: Vec<CodePlace> = frames.iter().map(|line| place("src/a.rs", *line)).collect();
+            place_of(&panic, &frames)
         };
         assert_eq!(above(Some(3), &[3]), PlaceOfPanic::Above((1, 3)), "`g` has no frame");
         assert_eq!(above(Some(12), &[12, 3]), PlaceOfPanic::LastRow, "`g` panicked");
@@ -352,18 +357,11 @@ mod tests {
 
     #[test]
     fn a_framework_that_fails_itself_is_named() {
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let place = |path: &str| CodePlace { path: path.to_owned(), line: 7 };
         let found = |frames: &[&str], addresses| {
-            let mut activations = Activations::new(&code);
-            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-            let wanted = Wanted { lines: 20, suspects: &[], test: None };
-            let mut rows = view::rows(&activations, &code, wanted);
-            let at = Some(place("/r/registry/src/i/check-0.9.2/src/tester.rs"));
+            let at = Some(place("/r/registry/src/i/check-0.9.2/src/tester.rs", 7));
             let panic = PanicPlace { at, frames: vec![5; addresses], ..PanicPlace::default() };
-            let frames: Vec<CodePlace> = frames.iter().copied().map(place).collect();
-            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+            let frames: Vec<CodePlace> = frames.iter().map(|path| place(path, 7)).collect();
+            place_of(&panic, &frames)
         };
         let outside = PlaceOfPanic::Outside("check-0.9.2/src/tester.rs".to_owned(), 7);
         let (tester, std) =
@@ -380,18 +378,11 @@ mod tests {
     /// As a sort whose closure does not order.
     #[test]
     fn a_panic_in_code_of_others_is_at_the_statement_that_called_it() {
-        let names = Names::parse(MAP.as_bytes());
-        let code = Code::of(&names);
-        let of_others = CodePlace { path: "/rustc/1/library/core/src/slice/sort.rs".to_owned(), line: 7 };
+        let of_others = place("/rustc/1/library/core/src/slice/sort.rs", 7);
         let above = |frames: &[u32]| {
-            let mut activations = Activations::new(&code);
-            [2, 3, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-            let wanted = Wanted { lines: 20, suspects: &[], test: None };
-            let mut rows = view::rows(&activations, &code, wanted);
             let panic = PanicPlace { at: Some(of_others.clone()), ..PanicPlace::default() };
-            let own = frames.iter().map(|line| CodePlace { path: "src/a.rs".to_owned(), line: *line });
-            let frames: Vec<CodePlace> = std::iter::once(of_others.clone()).chain(own).collect();
-            add(&mut rows, (&code, &names), (&panic, &frames), &mut |_, _| None).place
+            let own = frames.iter().map(|line| place("src/a.rs", *line));
+            place_of(&panic, &std::iter::once(of_others.clone()).chain(own).collect::<Vec<_>>())
         };
         assert_eq!(above(&[3]), PlaceOfPanic::Above((1, 3)), "`g` had returned");
         assert_eq!(above(&[12, 3]), PlaceOfPanic::LastRow, "`g` called it");
@@ -403,16 +394,11 @@ mod tests {
     #[test]
     fn what_is_made_around_an_async_body_is_not_a_statement_of_it() {
         let map = MAP.replace(r#""end":"9:2"}"#, r#""end":"9:2","kind":"asyncfn"}"#);
-        let names = Names::parse(map.as_bytes());
-        let code = Code::of(&names);
-        let mut activations = Activations::new(&code);
-        [2, 11, 12].iter().for_each(|line| activations.take(&names, ran(1, *line)));
-        let wanted = Wanted { lines: 20, suspects: &[], test: None };
-        let mut rows = view::rows(&activations, &code, wanted);
-        let before = rows.len();
-        let frames = [12, 2, 3].map(|line| CodePlace { path: "src/a.rs".to_owned(), line });
-        add(&mut rows, (&code, &names), (&PanicPlace::default(), &frames), &mut |_, _| None);
-        assert_eq!(rows.len(), before, "line 3 did not run");
+        let rows = |frames: &[u32]| {
+            let frames: Vec<CodePlace> = frames.iter().map(|line| place("src/a.rs", *line)).collect();
+            added(&map, &[2, 11, 12], &PanicPlace::default(), &frames, "").0.len()
+        };
+        assert_eq!(rows(&[12, 2, 3]), rows(&[]), "line 3 did not run");
     }
 
     #[test]

@@ -19,8 +19,7 @@ fn extents(outline: &str) -> Vec<(usize, usize, &str)> {
 }
 
 /// The map of an outline. `fn PATH [KIND] [of TRAIT]` is a body, `loop CALLS` a statement that is a loop, `branch` a branch
-/// of the statement around it, `let CALLS` one
-/// that binds a result, and `s CALLS [jump J] [await]` any other statement.
+/// of the statement around it, `let CALLS` one that binds a result, and `s CALLS [jump J] [await]` any other statement.
 pub fn map(outline: &str) -> Names {
     let mut map = String::from(r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#);
     map.push_str("\n{\"file\":1,\"path\":\"a.rs\",\"base\":0}\n");

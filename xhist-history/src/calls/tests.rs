@@ -46,6 +46,13 @@ impl Tree<'_> {
     }
 }
 
+/// The bodies of an outline, and a stack of no call.
+fn stack_of(outline: &str) -> (Arc<Structure>, CallStack) {
+    let structure = Arc::new(Structure::of(&map(outline)));
+    let stack = CallStack::new(&structure);
+    (structure, stack)
+}
+
 /// Takes entries outside handlers.
 fn run(stack: &mut CallStack, words: &str) {
     words.split_whitespace().for_each(|word| _ = stack.take(Handler::default(), entry(word)));
@@ -53,9 +60,7 @@ fn run(stack: &mut CallStack, words: &str) {
 
 /// The calls after these entries.
 fn tree(outline: &str, stream: &str) -> String {
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
-    let mut stack = CallStack::new(&structure);
+    let (structure, mut stack) = stack_of(outline);
     let mut tree = Tree { structure: &structure, text: String::new() };
     for word in stream.split_whitespace() {
         if let Some(dropped) = &stack.take(Handler::default(), entry(word)).cancelled {
@@ -156,6 +161,13 @@ fn A::len
     assert_eq!(tree(jump, "2 4 6 4 6"), "main(A::len(A::len))");
     let question = jump.replace("jump return", "?");
     assert_eq!(tree(&question, "2 4 6 4 6"), "main(A::len(A::len))");
+    let branch = "\
+fn Node::depth
+  s
+    branch
+      s .depth
+";
+    assert_eq!(tree(branch, "2 4 2 4 2"), "Node::depth(Node::depth(Node::depth))");
 }
 
 #[test]
@@ -221,9 +233,8 @@ fn f
   s f
 fn g
   s";
-    let structure = Arc::new(Structure::of(&map(outline)));
     let depth = |debt: usize| {
-        let mut stack = CallStack::new(&structure);
+        let (_, mut stack) = stack_of(outline);
         run(&mut stack, &format!("2 {}", "4 ".repeat(5000)));
         assert_eq!(stack.depth(), 5001);
         // A statement takes some of it back.
@@ -292,10 +303,8 @@ fn again
   s
 fn f
   s";
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
     let from = |stream: &str| {
-        let mut stack = CallStack::new(&structure);
+        let (structure, mut stack) = stack_of(outline);
         run(&mut stack, stream);
         let from = stack.stack().last().and_then(|newest| newest.called_from);
         from.map(|from| structure.info(from).span.line)
@@ -410,9 +419,7 @@ fn f
 fn Guard::drop of Drop
   s";
     assert_eq!(tree(outline, "2 4 7 8 p 10 5"), "main(main::{closure}(f(Guard::drop-)!)!)");
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
-    let mut stack = CallStack::new(&structure);
+    let (structure, mut stack) = stack_of(outline);
     run(&mut stack, "2 4 7 8 p 10");
     let open: Vec<String> =
         stack.open(false).iter().map(|activation| structure.body(activation.body).name()).collect();
@@ -433,9 +440,7 @@ fn count
 /// What is known of panics after these lines: the number of each that is not caught, and what ran since. Of several, that which ended
 /// the thread has a `!`.
 fn open_panics(outline: &str, stream: &str) -> String {
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
-    let mut stack = CallStack::new(&structure);
+    let (structure, mut stack) = stack_of(outline);
     run(&mut stack, stream);
     let end = stack.ending_panic().filter(|_| stack.open_panics().len() > 1).map(|panic| panic.number);
     let mark = |number| if end == Some(number) { "!" } else { "" };
@@ -749,9 +754,7 @@ fn main
 fn down
   s
   s down";
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
-    let mut stack = CallStack::new(&structure);
+    let (structure, mut stack) = stack_of(outline);
     run(&mut stack, "2");
     for _ in 0..100_000 {
         run(&mut stack, "5 6");
@@ -945,26 +948,9 @@ fn Ring::pop
     assert_eq!(tree(code, "2 2 4 2 4"), "Ring::push Ring::push? Ring::pop? Ring::push? Ring::pop?");
 }
 
-#[test]
-fn a_method_that_always_calls_its_own_name_calls_that_of_another_type() {
-    let code = "\
-fn main
-  s .len .len
-fn Stack::len
-  s .len
-fn Node::depth
-  s
-    branch
-      s .depth
-";
-    assert_eq!(tree(code, "2 4 4"), "main(Stack::len Stack::len?)");
-    // This one may end without the call.
-    assert_eq!(tree(code, "6 8 6 8 6"), "Node::depth(Node::depth(Node::depth))");
-}
-
 /// A stack after `2 5`, then a handler of these lines, then the rest.
 fn interrupted(handler: &str, rest: &str) -> String {
-    let names = map("\
+    let outline = "\
 fn main
   s add
   s
@@ -974,9 +960,8 @@ fn add
 fn on_timer
   s add
   s outside::last
-");
-    let structure = Arc::new(Structure::of(&names));
-    let mut stack = CallStack::new(&structure);
+";
+    let (structure, mut stack) = stack_of(outline);
     let mut tree = Tree { structure: &structure, text: String::new() };
     for (signals, lines) in [(0, "2 5"), (1, handler), (0, rest)] {
         for line in lines.split_whitespace() {
@@ -996,7 +981,7 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
 
 #[test]
 fn a_handler_that_goes_on_behind_another_one_enters_nothing_again() {
-    let names = map("\
+    let outline = "\
 fn main
   s add
   s
@@ -1007,10 +992,10 @@ fn tick
   s outside::count
 fn pend
   s add
-");
-    let structure = Arc::new(Structure::of(&names));
+";
     let found = |parts: &[(u16, &str)]| {
-        let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
+        let (structure, mut stack) = stack_of(outline);
+        let mut reentries = Reentries::default();
         for (interrupt, lines) in parts {
             for line in lines.split_whitespace() {
                 stack.take(Handler { signals: 0, interrupt: *interrupt }, entry(line));
@@ -1031,9 +1016,8 @@ fn pend
 
 /// The functions that callbacks entered again, as `FUNCTION by CALLBACK at LINE before LINE`.
 fn called_back(outline: &str, lines: &str) -> Vec<String> {
-    let names = map(outline);
-    let structure = Arc::new(Structure::of(&names));
-    let (mut stack, mut reentries) = (CallStack::new(&structure), Reentries::default());
+    let (structure, mut stack) = stack_of(outline);
+    let mut reentries = Reentries::default();
     for (now, line) in lines.split_whitespace().enumerate() {
         run(&mut stack, line);
         reentries.step(&stack, now as u64);
@@ -1203,7 +1187,7 @@ fn Mul::eval of Eval
 
 #[test]
 fn a_folded_recursion_has_its_depth() {
-    let names = map("\
+    let outline = "\
 fn main
   s down
 fn down
@@ -1217,10 +1201,9 @@ fn looping
   s
   loop
     s down
-");
-    let structure = Arc::new(Structure::of(&names));
+";
     let after = |lines: &str, statements: usize| {
-        let mut stack = CallStack::new(&structure);
+        let (_, mut stack) = stack_of(outline);
         run(&mut stack, &format!("{lines} {statements}x1000"));
         let calls = stack.moves().folded.map(|folded| folded.calls);
         (calls, stack.depth() as u64 + stack.folded_below(stack.depth()))
@@ -1235,8 +1218,7 @@ fn looping
 
 /// The calls after these entries, and their depth with those of folded rounds.
 fn depth(outline: &str, stream: &str) -> (String, u64) {
-    let names = map(outline);
-    let mut stack = CallStack::new(&Arc::new(Structure::of(&names)));
+    let (_, mut stack) = stack_of(outline);
     run(&mut stack, stream);
     (tree(outline, stream), stack.depth() as u64 + stack.folded_below(stack.depth()))
 }
@@ -1253,8 +1235,7 @@ fn f
   s
 fn g
   s";
-    let structure = Arc::new(Structure::of(&map(outline)));
-    let mut stack = CallStack::new(&structure);
+    let (_, mut stack) = stack_of(outline);
     run(&mut stack, "2 3 8 3 5 3x5");
     assert_eq!((stack.depth(), stack.folded_below(9)), (2, 0));
     run(&mut stack, "8 6 3");
@@ -1370,9 +1351,9 @@ proptest::proptest! {
         // The innermost one calls nothing.
         (0..depth).rev().for_each(|call| lines.extend(up[call % up.len()].split(' ')));
         lines.push("3");
-        let structure = Arc::new(Structure::of(&map(outline)));
+        let (structure, mut plain) = stack_of(outline);
         let depth = |stack: &CallStack| stack.depth() as u64 + stack.folded_below(stack.depth());
-        let (mut plain, mut depths) = (CallStack::new(&structure), Vec::new());
+        let mut depths = Vec::new();
         for line in &lines {
             run(&mut plain, line);
             depths.push(depth(&plain));

@@ -6,6 +6,7 @@ use super::lane::RecordedLane;
 use super::site::{RecordedFile, RecordedFunction, RecordedSite};
 use super::span::{CallSpan, SpanExit};
 use super::table::{RecordedStep, Recording};
+use super::value::ValueAt;
 use crate::model::{CodePlace, LocatedPanic};
 
 /// A recording that is made by hand.
@@ -45,18 +46,17 @@ impl RecordingSample {
         let found = self.recording.sites.iter().position(|site| site.line == line);
         let site = found.unwrap_or_else(|| {
             let function = FunctionId(u32::from(line >= 10));
-            let site = RecordedSite {
-                file: 0,
+            let (col, end_line, end_col, may_end) = (5, line, 9, line == 11);
+            let default = RecordedSite::default();
+            self.recording.sites.push(RecordedSite {
                 line,
-                col: 5,
-                end_line: line,
-                end_col: 9,
+                col,
+                end_line,
+                end_col,
                 function,
-                may_end: line == 11,
-                checks: false,
-                text: 0,
-            };
-            self.recording.sites.push(site);
+                may_end,
+                ..default
+            });
             self.recording.sites.len() - 1
         });
         self.recording.push(LaneId(0), RecordedStep::Statement(SiteId(site as u32)), false)
@@ -86,7 +86,6 @@ impl RecordingSample {
         let parent = parent.map(CallId);
         let called_from = parent.and_then(|_| self.recording.site_at(StepId(first.checked_sub(1)?)));
         self.recording.calls.push(CallSpan {
-            lane: LaneId(0),
             function: FunctionId(function),
             first: StepId(first),
             last: StepId(last),
@@ -94,14 +93,25 @@ impl RecordingSample {
             depth: u32::from(parent.is_some()),
             called_from,
             exit: SpanExit::Returned,
-            entered_before: false,
-            is_uncertain: false,
-            is_resumed: false,
-            in_unwinding: false,
-            task: None,
+            ..CallSpan::default()
         });
         self.recording.lanes[0].calls.push(id);
         id
+    }
+
+    /// Adds a value behind a step of a call: a variable of `main`, or the parameter of a `leaf`.
+    pub fn value(&mut self, (step, call): (u32, u32), name: &str, text: &str) {
+        let (name, text) = (self.recording.strings.add(name), self.recording.strings.add(text));
+        let (step, call, is_parameter) = (StepId(step), Some(CallId(call)), call > 0);
+        self.recording.values.push(ValueAt {
+            step,
+            name,
+            text,
+            call,
+            line: 10,
+            is_parameter,
+            ..ValueAt::default()
+        });
     }
 
     /// `main` (1, 2, 3) calls `leaf` (10, 11) in line 2, twice.

@@ -42,7 +42,7 @@ pub struct RecordedFunction {
 }
 
 /// A statement of the program.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordedSite {
     /// Its file, among [`super::Recording::files`].
     pub file: u32,

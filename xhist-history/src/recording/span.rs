@@ -3,7 +3,7 @@
 use super::ids::{CallId, FunctionId, LaneId, SiteId, StepId};
 
 /// One execution of a function, closure or async block. An async body has one span for each time it goes on.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct CallSpan {
     /// Its lane.
     pub lane: LaneId,

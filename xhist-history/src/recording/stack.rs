@@ -296,21 +296,11 @@ mod tests {
     #[test]
     fn variables_are_the_newest_of_their_call() {
         let mut sample = RecordingSample::calls();
-        let recording = &mut sample.recording;
-        let name = recording.strings.add("x");
-        let texts = ["1", "2", "3"].map(|text| recording.strings.add(text));
-        for ((step, call), text) in [(2, 1), (3, 1), (4, 2)].into_iter().zip(texts) {
-            recording.values.push(ValueAt {
-                step: StepId(step),
-                name,
-                type_name: StringId(0),
-                text,
-                call: Some(CallId(call)),
-                function: StringId(0),
-                line: 10,
-                is_parameter: false,
-            });
+        for (place, text) in [((2, 1), "1"), ((3, 1), "2"), ((4, 2), "3")] {
+            sample.value(place, "x", text);
         }
+        let recording = &sample.recording;
+        let name = recording.strings.find("x").unwrap();
         let at = |step| {
             let step = StepId(step);
             let found = recording.variables(recording.call_at(step), step);

@@ -3,7 +3,7 @@
 use super::ids::{CallId, StepId, StringId};
 
 /// A value and the step that it was recorded behind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ValueAt {
     /// The step.
     pub step: StepId,

@@ -4,16 +4,17 @@ use std::ffi::OsString;
 use std::io;
 use std::path::Path;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use super::budget_args::BudgetArgs;
 use super::error::UsageError;
 use super::history_args::HistoryArgs;
-use super::report_args::NameArgs;
+use super::query::{answer_of_values, read};
+use super::report_args::{NameArgs, TextFormat};
 use super::values::ValueArgs;
 use crate::format::{self, FORMATS, ReportKind};
 use crate::options::Options;
-use crate::query::origin::{OriginLook, WITH_VALUES, json_lines, print, print_brief, text_lines};
+use crate::query::origin::{OriginLine, OriginLook, WITH_VALUES, json_lines, print, print_brief, text_lines};
 use crate::reports::report;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::origin::{OriginEnd, ValueOrigin, assertion_sides, origin_of};
@@ -52,7 +53,7 @@ pub struct OriginArgs {
 
     /// How to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value_t)]
-    format: OriginFormat,
+    format: TextFormat,
 
     /// Only this ring of the source, counted from 1; entries are counted in it
     #[arg(long, value_name = "N")]
@@ -65,23 +66,12 @@ pub struct OriginArgs {
     names: NameArgs,
 }
 
-/// How an origin looks.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
-enum OriginFormat {
-    /// Lines for people
-    #[default]
-    Text,
-    /// One JSON object a line
-    Json,
-}
-
 /// Carries out the command.
 ///
 /// # Errors
 /// What cannot be opened, or is not a variable.
 pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, UsageError> {
     let (name, number) = asked(&args.name).map_err(UsageError::Origin)?;
-    let shared = SharedRecording::default();
     let history = HistoryArgs {
         source: args.source.clone(),
         ring: args.ring,
@@ -89,22 +79,16 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
         ..HistoryArgs::default()
     };
     let valued = history.with_values().filter(|_| number.is_none());
-    if let Some(valued) = valued {
-        let shared = SharedRecording::default();
-        let (opened, options) = valued.open_alone(&shared, notes)?;
-        let code = report(&opened.image, &options, &mut io::sink(), notes);
-        let recording = shared.lock();
-        // Variables of another test are in the run of all tests.
-        let origin = recording
-            .opening_step()
-            .and_then(|step| origin_of(&recording, name, step).ok().or_else(|| side(&recording, name, step)));
-        if let Some(origin) = origin {
-            HistoryArgs::note_values(notes);
-            return print_origin(args, &valued, (&recording, &origin), code, notes);
-        }
+    // Variables of another test are in the run of all tests.
+    let found = answer_of_values(valued, notes, |recording, history| {
+        let step = recording.opening_step()?;
+        let origin = origin_of(recording, name, step).ok().or_else(|| side(recording, name, step))?;
+        Some(lines(args, history, recording, &origin))
+    });
+    if let Some((lines, code)) = found? {
+        return Ok(args.print(&lines, code, notes));
     }
-    let (opened, options) = history.open_alone(&shared, notes)?;
-    let code = report(&opened.image, &options, &mut io::sink(), notes);
+    let (shared, _, code) = read(&history, notes)?;
     let recording = shared.lock();
     let Some(opening) = recording.opening_step() else { return Ok(code) };
     let step = match number {
@@ -117,17 +101,25 @@ pub(super) fn run(args: &OriginArgs, notes: &mut Notes<'_>) -> Result<ExitCode, 
     };
     let origin = origin_of(&recording, name, step);
     let origin = origin.or_else(|error| side(&recording, name, step).ok_or(UsageError::Origin(error)))?;
-    print_origin(args, &history, (&recording, &origin), code, notes)
+    Ok(args.print(&lines(args, &history, &recording, &origin), code, notes))
 }
 
-/// Prints where a value comes from. `code`: that of reading the history.
-fn print_origin(
+impl OriginArgs {
+    /// Prints lines. `code`: that of reading the history.
+    fn print(&self, lines: &[OriginLine], code: ExitCode, notes: &mut Notes<'_>) -> ExitCode {
+        let mut out = anstream::stdout().lock();
+        let is_json = self.format == TextFormat::Json;
+        outcome(print(lines, is_json, self.budget.budget(), &mut out), notes).max(code)
+    }
+}
+
+/// Where a value comes from, in lines.
+fn lines(
     args: &OriginArgs,
     history: &HistoryArgs,
-    (recording, origin): (&Recording, &ValueOrigin),
-    code: ExitCode,
-    notes: &mut Notes<'_>,
-) -> Result<ExitCode, UsageError> {
+    recording: &Recording,
+    origin: &ValueOrigin,
+) -> Vec<OriginLine> {
     let mut of = String::new();
     if let Some(ring) = args.ring {
         of.push_str(&format!(" --ring {ring}"));
@@ -135,13 +127,10 @@ fn print_origin(
     if let Some(source) = &history.source {
         of.push_str(&format!(" {}", quoted(source)));
     }
-    let mut out = anstream::stdout().lock();
-    let is_json = args.format == OriginFormat::Json;
-    let lines = match is_json {
-        true => json_lines(recording, origin),
-        false => text_lines(recording, origin, &look(&of)),
-    };
-    Ok(outcome(print(&lines, is_json, args.budget.budget(), &mut out), notes).max(code))
+    match args.format {
+        TextFormat::Json => json_lines(recording, origin),
+        TextFormat::Text => text_lines(recording, origin, &look(&of)),
+    }
 }
 
 /// The origin of `left`, `right` or `condition` of a failed assertion, as `why` names them.

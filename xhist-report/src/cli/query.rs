@@ -144,7 +144,7 @@ impl LookArgs {
 }
 
 /// Reads a whole history, and says in which file it is. If it has no entry, the exit code says why.
-fn read(
+pub(super) fn read(
     history: &HistoryArgs,
     notes: &mut Notes<'_>,
 ) -> Result<(SharedRecording, Option<PathBuf>, ExitCode), UsageError> {
@@ -179,7 +179,9 @@ impl FindArgs {
         let find = |recording: &Recording, asked: &AskedHistory| {
             query::find(recording, &self.what, self.limit, asked)
         };
-        if let Some((rows, code)) = answer_of_values(valued, notes, find)? {
+        let found =
+            answer_of_values(valued, notes, |recording, history| find(recording, &history.asked()).ok());
+        if let Some((rows, code)) = found? {
             return Ok(self.look.print(Ok(rows), code, out, notes));
         }
         let (shared, opened, mut code) = read(&self.history, notes)?;
@@ -230,7 +232,9 @@ impl CallFrameArgs {
         let is_entry = call.is_some_and(query::is_entry);
         let valued = self.history.with_values().filter(|_| !is_entry);
         let frame = |recording: &Recording, asked: &AskedHistory| query::frame(recording, call, asked);
-        if let Some((rows, code)) = answer_of_values(valued, notes, frame)? {
+        let found =
+            answer_of_values(valued, notes, |recording, history| frame(recording, &history.asked()).ok());
+        if let Some((rows, code)) = found? {
             return Ok(self.look.print(Ok(rows), code, out, notes));
         }
         answer(&self.history, self.look, out, notes, |recording| {
@@ -253,18 +257,18 @@ impl CallFrameArgs {
 }
 
 /// The answer of the run with values, and the code of reading it; `None` if there is no such run, or no answer in it.
-fn answer_of_values(
+pub(super) fn answer_of_values<T>(
     valued: Option<HistoryArgs>,
     notes: &mut Notes<'_>,
-    ask: impl Fn(&Recording, &AskedHistory) -> Result<Vec<QueryRow>, NotFound>,
-) -> Result<Option<(Vec<QueryRow>, ExitCode)>, UsageError> {
+    ask: impl Fn(&Recording, &HistoryArgs) -> Option<T>,
+) -> Result<Option<(T, ExitCode)>, UsageError> {
     let Some(history) = valued else { return Ok(None) };
     let (shared, _, code) = read(&history, notes)?;
-    let rows = ask(&shared.lock(), &history.asked()).ok();
-    if rows.is_some() {
+    let found = ask(&shared.lock(), &history);
+    if found.is_some() {
         HistoryArgs::note_values(notes);
     }
-    Ok(rows.map(|rows| (rows, code)))
+    Ok(found.map(|found| (found, code)))
 }
 
 /// Prints the answer of a whole history.

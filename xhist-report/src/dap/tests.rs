@@ -9,9 +9,7 @@ use super::launch::LaunchArgs;
 use super::loading::{LoadEnd, Loading, Opener};
 use super::session::DapSession;
 use xhist_history::ExitCode;
-use xhist_history::recording::{
-    CallId, EventKind, RecordingSample, SharedRecording, StepId, StringId, ValueAt,
-};
+use xhist_history::recording::{EventKind, RecordingSample, SharedRecording, StepId};
 
 /// A client of a session.
 struct Client {
@@ -146,20 +144,8 @@ fn panicking() -> SharedRecording {
     let mut sample = RecordingSample::calls();
     sample.event(EventKind::Panic, "attempt to divide by zero");
     sample.recording.calls[0].last = StepId(7);
-    let name = sample.recording.strings.add("x");
-    for (step, call, text) in [(2, 1, "1"), (4, 2, "22")] {
-        let text = sample.recording.strings.add(text);
-        sample.recording.values.push(ValueAt {
-            step: StepId(step),
-            name,
-            type_name: StringId(0),
-            text,
-            call: Some(CallId(call)),
-            function: StringId(0),
-            line: 10,
-            is_parameter: true,
-        });
-    }
+    sample.value((2, 1), "x", "1");
+    sample.value((4, 2), "x", "22");
     shared(sample)
 }
 

@@ -475,18 +475,7 @@ mod tests {
     fn a_statement_has_a_line_of_values_whatever_their_number() {
         let mut sample = RecordingSample::calls();
         for round in 0..40 {
-            let strings = &mut sample.recording.strings;
-            let (name, text) = (strings.add("a"), strings.add(&round.to_string()));
-            sample.recording.values.push(ValueAt {
-                step: StepId(0),
-                name,
-                type_name: StringId(0),
-                text,
-                call: Some(CallId(0)),
-                function: StringId(0),
-                line: 1,
-                is_parameter: false,
-            });
+            sample.value((0, 0), "a", &round.to_string());
         }
         let rows = frame(&sample.recording, Some("main"), &AskedHistory::default()).unwrap();
         assert!(rows[1].text.contains("[a = 0, a = 1, "), "{}", rows[1].text);

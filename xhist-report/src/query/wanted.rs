@@ -212,7 +212,7 @@ pub fn is_value(text: &str, wanted: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use xhist_history::recording::{CallId, RecordingSample, StepId, StringId, ValueAt};
+    use xhist_history::recording::RecordingSample;
 
     #[test]
     fn what_is_typed_has_a_meaning() {
@@ -245,20 +245,10 @@ mod tests {
 
     #[test]
     fn the_name_of_a_value_leads_to_its_values() {
-        let mut recording = RecordingSample::calls().recording;
-        let (name, text) = (recording.strings.add("victim"), recording.strings.add("3"));
-        recording.values.push(ValueAt {
-            step: StepId(0),
-            name,
-            type_name: StringId(0),
-            text,
-            call: Some(CallId(0)),
-            function: StringId(0),
-            line: 1,
-            is_parameter: false,
-        });
+        let mut sample = RecordingSample::calls();
+        sample.value((0, 0), "victim", "3");
         let asked = AskedHistory { source: Some("last".to_owned()), ..AskedHistory::default() };
-        let why = WantedPlace::parse("victim").not_found(&recording, &asked).to_string();
+        let why = WantedPlace::parse("victim").not_found(&sample.recording, &asked).to_string();
         assert!(why.contains("find 'victim=*' last` lists them"), "{why}");
     }
 

@@ -13,29 +13,15 @@ use super::panes::Scene;
 use super::press::Effect;
 use super::state::ViewState;
 use super::{parse_keys, print};
-use xhist_history::recording::{
-    CallId, EventKind, LaneId, Recording, RecordingSample, StringId, SuspectRow, ValueAt,
-};
+use xhist_history::recording::{EventKind, LaneId, Recording, RecordingSample, SuspectRow};
 
 /// `main` calls `leaf` twice and panics; `leaf` has a value each time.
 fn sample() -> Recording {
     let mut sample = RecordingSample::calls();
     sample.event(EventKind::Panic, "the thread panicked here");
+    sample.value((2, 1), "x", "one");
+    sample.value((4, 2), "x", "two");
     let recording = &mut sample.recording;
-    let name = recording.strings.add("x");
-    for (step, call, text) in [(2, 1, "one"), (4, 2, "two")] {
-        let text = recording.strings.add(text);
-        recording.values.push(ValueAt {
-            step: xhist_history::recording::StepId(step),
-            name,
-            type_name: StringId(0),
-            text,
-            call: Some(CallId(call)),
-            function: StringId(0),
-            line: 10,
-            is_parameter: true,
-        });
-    }
     recording.losses.push("ring 1: 3 entries are missing".to_owned());
     recording.evidence.message = "assertion failed".to_owned();
     recording.evidence.suspects.push(SuspectRow {
