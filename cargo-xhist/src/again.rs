@@ -6,7 +6,7 @@ use std::process::ExitCode;
 
 use xhist_history::model::count;
 use xhist_history::runs;
-use xhist_history::runs::record::RunRecord;
+use xhist_history::runs::record::{RunRecord, is_documentation};
 use xhist_history::typed::{quoted, shown_path};
 use xhist_report::cli::again::{self, FailedTest};
 
@@ -139,7 +139,7 @@ impl Recorded {
             Ok(Parsed::Command(command)) if matches!(command.verb, Verb::Test | Verb::Nextest) => {
                 let test = again::failed_test(&run, test.as_deref()).map_err(usage)?;
                 let mut command = *command;
-                command.program_args = ["--", &test.name, "--exact"].map(OsString::from).to_vec();
+                command.program_args = only(&test.name);
                 (command, test)
             }
             Ok(Parsed::Command(command)) if command.verb == Verb::Run => {
@@ -199,6 +199,15 @@ impl Recorded {
 /// Whether a test failed as before: at the same place, or in the same loop if it was stopped there.
 fn failed_as_before(failed: &FailedTest, recorded: &FailedTest) -> bool {
     failed.at == recorded.at || failed.within.is_some() && failed.within == recorded.within
+}
+
+/// The arguments that run one test. rustdoc takes each word of an argument for a filter, so the place of an example is enough.
+fn only(test: &str) -> Vec<OsString> {
+    let line = test.rsplit_once("(line ").and_then(|(_, behind)| Some(behind.split_once(')')?.0));
+    match line.filter(|_| is_documentation(test)) {
+        Some(line) => ["--".to_owned(), format!("{line})")].map(OsString::from).to_vec(),
+        None => ["--", test, "--exact"].map(OsString::from).to_vec(),
+    }
 }
 
 /// The command with these words, and with all values.

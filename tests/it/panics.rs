@@ -109,6 +109,8 @@ fn caught_in_program() {
     let sentence =
         format!("the thread panicked first at {first}, and unwound to a function that may not, such as an `");
     done.check(text.contains(&sentence) && !text.contains("again in a destructor"), "no destructor panicked");
+    let within = format!("panicked at {}, in foreign --", place("src/main.rs", "extern \"C\" fn foreign"));
+    done.check(text.contains(&within), "no statement is where it may not unwind");
 
     for how in ["careful", "counted"] {
         let done = run(how).expect(134);

@@ -8,6 +8,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_test_that_passes_the_next_time_is_compared", flaky),
     Case::new("several_runs_part_at_the_first_statement", rerun),
     Case::new("runs_that_do_not_part_are_said_to_be_equal", equal),
+    Case::new("an_example_in_documentation_runs_again_alone", example),
     Case::new("what_cannot_run_again_is_an_error", errors),
 ];
 
@@ -99,6 +100,18 @@ fn arguments() {
     let done = again(&tree, "why").expect(0);
     let folded = done.stderr.lines().find(|line| line.contains(" statements before")).unwrap_or_default();
     done.check(folded.ends_with(" statements before  size = 7, factor = 60"), "what it was called with");
+}
+
+fn example() {
+    let tree = project(
+        "/// ```\n/// assert_eq!(again::half(3), 2);\n/// ```\n/// ```\n/// assert_eq!(again::half(4), 2);\n/// ```\n\
+         pub fn half(number: u32) -> u32 {\n    number / 2\n}\n",
+    );
+    again(&tree, "test --doc").expect(101);
+    let done = again(&tree, "why").expect(0);
+    done.check(done.stderr.contains("xhist: running src/lib.rs - half (line 1) again, "), "it is named");
+    done.check(done.stderr.contains("number = 0x03 "), "its value");
+    done.check(!done.stderr.contains("number = 0x04"), "the other one did not run");
 }
 
 /// A test that goes by a file: it fails in every second run.

@@ -37,6 +37,8 @@ pub enum PlaceOfPanic {
     LastRow,
     /// At this line; the calls in the rows below it had returned.
     Above((u16, u32)),
+    /// At this line of this function, which is of no statement, as where a scope ends. Calls in the rows may have returned.
+    Within((u16, u32), String),
     /// The message names this line. A function with `track_caller` may have panicked below it.
     Named((u16, u32)),
     /// The message names this file and line of code of others, and there are no frames. The last row may have called it, or what
@@ -106,15 +108,23 @@ pub fn add(
             PlaceOfPanic::NamedOutside(short_path(path).0, *line)
         }
         // Code of others panicked: what called it is the innermost frame of the program.
-        (Some(None), _) if is_of_others => match frames.iter().find_map(seen) {
-            Some(SeenFrame::Recorded(_, file, line)) => {
-                match place_of_panic(rows, (file, line), has_frames, code) {
-                    PlaceOfPanic::Named(_) => PlaceOfPanic::LastRow,
-                    known => known,
+        (Some(None), _) if is_of_others => {
+            let function =
+                |place: &CodePlace| files.function_around(place).map(|around| (around, place.line));
+            let mut innermost = frames.iter().map(|place| (seen(place), function(place)));
+            match innermost.find(|(seen, function)| seen.is_some() || function.is_some()) {
+                Some((Some(SeenFrame::Recorded(_, file, line)), _)) => {
+                    match place_of_panic(rows, (file, line), has_frames, code) {
+                        PlaceOfPanic::Named(_) => PlaceOfPanic::LastRow,
+                        known => known,
+                    }
                 }
+                Some((None, Some(((file, body), line)))) if ends_in_row(rows) => {
+                    PlaceOfPanic::Within((file, line), body.path.clone())
+                }
+                _ => PlaceOfPanic::LastRow,
             }
-            _ => PlaceOfPanic::LastRow,
-        },
+        }
         _ => PlaceOfPanic::LastRow,
     };
     PanicRows { added: added.iter().filter(|kind| matches!(kind, RowKind::Statement(_))).count(), place }
@@ -369,7 +379,8 @@ mod tests {
         assert_eq!(found(&[std, tester], 9), outside);
         let named = PlaceOfPanic::NamedOutside("check-0.9.2/src/tester.rs".to_owned(), 7);
         assert_eq!(found(&[std], 9), named, "the program has no lines");
-        assert_eq!(found(&[tester, "src/a.rs"], 9), PlaceOfPanic::LastRow, "`f` is open");
+        let within = PlaceOfPanic::Within((1, 7), "f".to_owned());
+        assert_eq!(found(&[tester, "src/a.rs"], 9), within, "`f` is open");
         let other = "/r/registry/src/i/dep-1.0.0/src/x.rs";
         assert_eq!(found(&[tester, other], 9), PlaceOfPanic::LastRow, "a package that is recorded");
         assert_eq!(found(&[tester], MOST_FRAMES), PlaceOfPanic::LastRow, "the outer frames are cut");
@@ -387,6 +398,8 @@ mod tests {
         assert_eq!(above(&[3]), PlaceOfPanic::Above((1, 3)), "`g` had returned");
         assert_eq!(above(&[12, 3]), PlaceOfPanic::LastRow, "`g` called it");
         assert_eq!(above(&[22, 3]), PlaceOfPanic::LastRow, "code that is not recorded called it");
+        let end = PlaceOfPanic::Within((1, 19), "g".to_owned());
+        assert_eq!(above(&[19, 3]), end, "what `g` dropped at its end");
         let named = PlaceOfPanic::NamedOutside("core/src/slice/sort.rs".to_owned(), 7);
         assert_eq!(above(&[]), named, "without lines of the program nothing shows what called it");
     }

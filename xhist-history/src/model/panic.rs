@@ -26,9 +26,9 @@ pub struct CodePlace {
 }
 
 impl CodePlace {
-    /// Whether it is one of these lines of the file with this path, which may lack directories in front.
-    pub fn is_in(&self, path: &str, lines: &RangeInclusive<u32>) -> bool {
-        Path::new(&self.path).ends_with(path) && lines.contains(&self.line)
+    /// Whether it is in the file with this path, which may lack directories in front.
+    pub fn is_in(&self, path: &str) -> bool {
+        Path::new(&self.path).ends_with(path)
     }
 }
 
@@ -51,7 +51,7 @@ pub struct FrameAtPanic {
     pub checks: bool,
     /// Its newest statement has the line that the message names.
     pub is_named: bool,
-    /// Its newest statement has the line of the innermost frame of the program.
+    /// Its newest statement has the line of the innermost frame of the program, or is in the function of it.
     pub is_innermost: bool,
 }
 
@@ -60,17 +60,34 @@ pub struct FrameAtPanic {
 pub struct LocatedPanic {
     /// Where the message says that it happened; `None` if not recorded.
     pub named: Option<CodePlace>,
-    /// The innermost frame at a statement of the program; `None` if not known.
+    /// The innermost frame in a function of the program; `None` if not known.
     pub innermost: Option<CodePlace>,
+    /// The lines of that function, if the frame is at no statement, as at the end of a scope.
+    pub within: Option<RangeInclusive<u32>>,
     /// How many frames are at that line.
     pub frames: usize,
 }
 
 impl LocatedPanic {
-    /// A call at the panic. `has`: whether its newest statement has a line.
-    pub fn frame(&self, (may_end, checks): (bool, bool), has: &dyn Fn(&CodePlace) -> bool) -> FrameAtPanic {
-        let has = |place: &Option<CodePlace>| place.as_ref().is_some_and(has);
-        FrameAtPanic { may_end, checks, is_named: has(&self.named), is_innermost: has(&self.innermost) }
+    /// A call at the panic: the lines of its newest statement, and whether a place is in its file.
+    pub fn frame(
+        &self,
+        (may_end, checks): (bool, bool),
+        lines: &RangeInclusive<u32>,
+        is_in: &dyn Fn(&CodePlace) -> bool,
+    ) -> FrameAtPanic {
+        let has = |place: &CodePlace| lines.contains(&place.line) && is_in(place);
+        let is_innermost = |place: &CodePlace| match &self.within {
+            Some(within) => within.contains(lines.start()) && is_in(place),
+            None => has(place),
+        };
+        let is_named = self.named.as_ref().is_some_and(has);
+        FrameAtPanic {
+            may_end,
+            checks,
+            is_named,
+            is_innermost: self.innermost.as_ref().is_some_and(is_innermost),
+        }
     }
 
     /// How many of the innermost calls have returned, as far as is known. The frames show it. Without them it is a guess, because
@@ -90,7 +107,7 @@ impl LocatedPanic {
         let mut open = calls.iter().enumerate().filter(|(_, call)| call.is_innermost).map(|(index, _)| index);
         let mut first = open.next()?;
         // A closure may be at the line of its caller, which has one frame more. What panicked itself is named.
-        if !calls[first].is_named {
+        if !calls[first].is_named && self.within.is_none() {
             let returned = (open.clone().count() + 1).saturating_sub(self.frames.max(1));
             first = returned.checked_sub(1).and_then(|more| open.nth(more)).unwrap_or(first);
         }
@@ -111,6 +128,18 @@ mod tests {
         };
         let calls: Vec<FrameAtPanic> = calls.split(' ').map(call).collect();
         LocatedPanic { frames, ..LocatedPanic::default() }.returned(&calls)
+    }
+
+    /// As a destructor of code that is not recorded, behind the last statement of a function that calls itself.
+    #[test]
+    fn a_frame_at_no_statement_is_that_of_the_newest_call_of_its_function() {
+        let place = |line| CodePlace { path: "/p/src/a.rs".to_owned(), line };
+        let panic = LocatedPanic { innermost: Some(place(9)), within: Some(1..=9), frames: 1, named: None };
+        let frame =
+            |line, may_end| panic.frame((may_end, false), &(line..=line), &|place| place.is_in("src/a.rs"));
+        let (callee, own, caller) = (frame(12, true), frame(8, true), frame(5, false));
+        assert_eq!([callee, own, caller].map(|frame| frame.is_innermost), [false, true, true]);
+        assert_eq!(panic.returned(&[callee, own, caller]), 1);
     }
 
     #[test]

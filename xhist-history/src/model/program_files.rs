@@ -5,7 +5,7 @@ use std::path::{Component, Path, PathBuf};
 
 use qs_core::record::{MOST_FRAMES, Statement};
 
-use super::{CodePlace, LocatedPanic, Names, PanicPlace, Span, short_path};
+use super::{CodeBody, CodePlace, LocatedPanic, Names, PanicPlace, Span, short_path};
 
 /// A recorded or a known statement around a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +22,7 @@ pub struct FrameStatement {
 pub fn comes_from(place: &CodePlace, (file, span): (u16, Span), names: &Names) -> bool {
     // A statement that the map does not know has no last line.
     let lines = span.line..=span.end_line.max(span.line);
-    names.path(file).is_some_and(|path| place.is_in(path, &lines))
+    lines.contains(&place.line) && names.path(file).is_some_and(|path| place.is_in(path))
 }
 
 /// `panicked here`; or the line that the message or the innermost frame names, if the newest statement of the thread is not there.
@@ -74,9 +74,24 @@ impl<'n> ProgramFiles<'n> {
 
     /// A panic with the lines of its frames, innermost first.
     pub fn locate(&self, panic: &PanicPlace, frames: &[CodePlace]) -> LocatedPanic {
-        let innermost = frames.iter().find(|frame| self.statement(frame).is_some()).cloned();
+        let around = |frame: &CodePlace| self.function_around(frame).map(|(_, body)| body.span);
+        let is_own = |frame: &&CodePlace| self.statement(frame).is_some() || around(frame).is_some();
+        let innermost = frames.iter().find(is_own).cloned();
+        let within = innermost.as_ref().and_then(around).map(|span| span.line..=span.end_line);
         let is_there = |frame: &&CodePlace| Some(*frame) == innermost.as_ref();
-        LocatedPanic { named: panic.at.clone(), frames: frames.iter().filter(is_there).count(), innermost }
+        let frames = frames.iter().filter(is_there).count();
+        LocatedPanic { named: panic.at.clone(), innermost, within, frames }
+    }
+
+    /// The function around a line that is of no statement, such as one that ends a scope, where values are dropped. Its first file
+    /// id as well. `None` if the line is not recorded.
+    pub fn function_around(&self, place: &CodePlace) -> Option<(u16, &'n CodeBody)> {
+        let file = self.file(&place.path)?;
+        if self.statement_in(file, place.line).is_some() || self.skips(file, place.line) {
+            return None;
+        }
+        let around = self.bodies(file).filter(|body| body.span.has_line(place.line));
+        Some((file, around.max_by_key(|body| (body.span.line, body.span.col))?))
     }
 
     /// The innermost statement around a line of a frame.
@@ -89,14 +104,22 @@ impl<'n> ProgramFiles<'n> {
     pub fn is_outside(&self, panic: &PanicPlace, frames: &[CodePlace]) -> bool {
         let is_own = |CodePlace { path, line }: &CodePlace| match self.file(path) {
             Some(file) => {
-                let mut bodies = self.names.code(file).into_iter().flat_map(|code| &code.bodies);
-                bodies.any(|body| body.span.has_line(*line))
+                self.bodies(file).any(|body| body.span.has_line(*line))
                     || self.statement_in(file, *line).is_some()
-                    || self.names.skipped(file).any(|lines| (lines.first..=lines.last).contains(line))
+                    || self.skips(file, *line)
             }
             None => self.unknown_own(path).is_some(),
         };
         has_lines(frames) && panic.frames.len() < MOST_FRAMES && !frames.iter().any(is_own)
+    }
+
+    fn bodies(&self, file: u16) -> impl Iterator<Item = &'n CodeBody> + use<'n> {
+        self.names.code(file).into_iter().flat_map(|code| &code.bodies)
+    }
+
+    /// Whether a line has code that is not recorded.
+    fn skips(&self, file: u16, line: u32) -> bool {
+        self.names.skipped(file).any(|lines| (lines.first..=lines.last).contains(&line))
     }
 
     /// The file with this path.
@@ -145,4 +168,31 @@ fn is_of_std(path: &str) -> bool {
 /// The directory of the sources of a file's package.
 fn tree(path: &Path) -> Option<PathBuf> {
     path.ancestors().skip(1).find(|dir| dir.ends_with("src")).map(Path::to_owned)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_innermost_frame_may_be_where_a_scope_ends() {
+        let map = br#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"src/a.rs","base":0,"first":1,"room":9,"skipped":"20-29 const fn"}
+{"fn":1,"path":"f","at":"1:1","end":"9:2"}
+{"fn":1,"path":"g","at":"20:1","end":"29:2"}
+{"stmt":1,"line":2,"col":5,"end":"2:9","kind":"let","fn":"f"}
+"#;
+        let names = Names::parse(map);
+        let files = ProgramFiles::of(&names);
+        let place = |line| CodePlace { path: "src/a.rs".to_owned(), line };
+        let located = |lines: &[u32]| {
+            let frames: Vec<CodePlace> = lines.iter().map(|line| place(*line)).collect();
+            let located = files.locate(&PanicPlace::default(), &frames);
+            (located.innermost.map(|innermost| innermost.line), located.within, located.frames)
+        };
+        assert_eq!(located(&[40, 9, 2, 9]), (Some(9), Some(1..=9), 2), "what `f` dropped at its end");
+        assert_eq!(located(&[2, 9]), (Some(2), None, 1));
+        assert_eq!(located(&[29, 2]), (Some(2), None, 1), "`g` is not recorded");
+        assert_eq!(located(&[40]), (None, None, 0));
+    }
 }

@@ -94,7 +94,9 @@ impl Recording {
         let at_panic = |frame: &StackFrame| {
             let site = frame.site.and_then(|site| self.site(site));
             site.map_or_else(FrameAtPanic::default, |site| {
-                panic.frame((site.may_end, site.checks), &|place| self.has_place(site, place))
+                let lines = site.line..=site.end_line;
+                panic
+                    .frame((site.may_end, site.checks), &lines, &|place| self.is_same_file(site, &place.path))
             })
         };
         let at_panic: Vec<FrameAtPanic> = frames.iter().map(at_panic).collect();
@@ -142,11 +144,7 @@ impl Recording {
         panic.innermost.is_none() && panic.named.as_ref().is_some_and(|place| !is_own(place))
     }
 
-    /// Whether a line is one of a statement's. The compiler may name the file by another path than the map.
-    fn has_place(&self, site: &RecordedSite, CodePlace { path, line }: &CodePlace) -> bool {
-        site.has_line(*line) && self.is_same_file(site, path)
-    }
-
+    /// The compiler may name a file by another path than the map.
     fn is_same_file(&self, site: &RecordedSite, path: &str) -> bool {
         let is_same =
             |file: &RecordedFile| file.built.ends_with(path) || Path::new(path).ends_with(&file.path);
@@ -284,8 +282,12 @@ mod tests {
             path: path.to_owned(),
             line: 7,
         });
-        let located =
-            LocatedPanic { named: Some(place("core/src/slice/sort.rs")), innermost: named, frames: 1 };
+        let located = LocatedPanic {
+            named: Some(place("core/src/slice/sort.rs")),
+            innermost: named,
+            frames: 1,
+            ..LocatedPanic::default()
+        };
         recording.panics.push((panic, located));
         assert_eq!(
             (recording.panic_in(leaf), recording.panic_in(main)),

@@ -33,6 +33,10 @@ fn with_command(mut words: Vec<OsString>) -> Vec<OsString> {
     let is_named = |(name, _): &&(&str, &[&str])| words.get(at + 1).is_some_and(|word| word == name);
     let Some((_, command)) = COMMANDS.iter().find(is_named) else { return words };
     words.drain(at..at + 2);
+    // The command may be there already.
+    if words.get(1).is_some_and(|word| word == command[0]) {
+        words.remove(1);
+    }
     words.splice(1..1, command.iter().map(OsString::from));
     words
 }
@@ -106,6 +110,8 @@ mod tests {
             ("r --format calls-json a", "r calls --format json a"),
             ("r --format perfetto -o b a", "r export perfetto -o b a"),
             ("r --format json a", "r --format json a"),
+            ("r coverage --format lcov a", "r coverage a"),
+            ("r export --format folded a", "r export folded a"),
             ("r a --format", "r a --format"),
         ] {
             assert_eq!(with_command(words(typed)), words(meant));

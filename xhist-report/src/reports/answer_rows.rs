@@ -119,7 +119,9 @@ pub fn answered_panic(place: &PlaceOfPanic, code: &Code) -> Option<AnsweredPanic
     let (file, line, below) = match place {
         PlaceOfPanic::LastRow => return None,
         PlaceOfPanic::Above((file, line)) => (path(file), line, "returned"),
-        PlaceOfPanic::Named((file, line)) => (path(file), line, "unknown"),
+        PlaceOfPanic::Named((file, line)) | PlaceOfPanic::Within((file, line), _) => {
+            (path(file), line, "unknown")
+        }
         PlaceOfPanic::NamedOutside(file, line) => (file.clone(), line, "unknown"),
         PlaceOfPanic::Outside(file, line) => (file.clone(), line, "returned"),
     };
@@ -177,6 +179,9 @@ pub fn write_end(
                 PlaceOfPanic::LastRow => " here".to_owned(),
                 PlaceOfPanic::Above((file, line)) => {
                     format!(" at {}:{line}: the calls below that line had returned", code.path_of(*file))
+                }
+                PlaceOfPanic::Within((file, line), function) => {
+                    format!(" at {}:{line}, in {function}", code.path_of(*file))
                 }
                 PlaceOfPanic::Named((file, line)) => {
                     format!("; its message names {}:{line}", code.path_of(*file))

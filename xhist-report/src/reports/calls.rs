@@ -15,7 +15,7 @@ use xhist_history::calls::{
 use xhist_history::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::model::{
-    FrameAtPanic, Item, LocatedPanic, Names, Opening, ProgramFiles, Ring, What, comes_from, panic_text,
+    CodePlace, FrameAtPanic, Item, LocatedPanic, Names, Opening, ProgramFiles, Ring, What, panic_text,
 };
 use xhist_history::report::{Report, Summary};
 use xhist_history::selection::SelectedPlaces;
@@ -278,7 +278,9 @@ fn returned(open: &[&Activation], panic: &LocatedPanic, structure: &Structure, n
     let at_panic = |activation: &&Activation| {
         let statement = activation.statement;
         let ends = (structure.may_end(statement), structure.checks(statement));
-        panic.frame(ends, &|place| comes_from(place, structure.place(statement), names))
+        let (file, span) = structure.place(statement);
+        let is_in = |place: &CodePlace| names.path(file).is_some_and(|path| place.is_in(path));
+        panic.frame(ends, &(span.line..=span.end_line.max(span.line)), &is_in)
     };
     panic.returned(&open.iter().rev().map(at_panic).collect::<Vec<FrameAtPanic>>())
 }
