@@ -440,7 +440,7 @@ fn count
 /// What is known of panics after these lines: the number of each that is not caught, and what ran since. Of several, that which ended
 /// the thread has a `!`.
 fn open_panics(outline: &str, stream: &str) -> String {
-    let (structure, mut stack) = stack_of(outline);
+    let (_, mut stack) = stack_of(outline);
     run(&mut stack, stream);
     let end = stack.ending_panic().filter(|_| stack.open_panics().len() > 1).map(|panic| panic.number);
     let mark = |number| if end == Some(number) { "!" } else { "" };
@@ -754,7 +754,7 @@ fn main
 fn down
   s
   s down";
-    let (structure, mut stack) = stack_of(outline);
+    let (_, mut stack) = stack_of(outline);
     run(&mut stack, "2");
     for _ in 0..100_000 {
         run(&mut stack, "5 6");
