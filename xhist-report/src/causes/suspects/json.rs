@@ -82,6 +82,7 @@ impl SuspectFindings<'_> {
                 "near": rounded(evidence.near),
                 "open": rounded(evidence.open),
                 "made": rounded(evidence.made),
+                "parts": evidence.parts_in,
                 "panics": evidence.panics_in,
                 "branch": rounded(evidence.branch),
                 "text": rounded(evidence.text),

@@ -1,5 +1,5 @@
 //! Ranks the sites of a program. A formula weighs the tests that ran a site. Where that says little, other evidence decides: the
-//! text, what made the values that failed, open calls, and nearness to the failure.
+//! text, what made the values that failed, the first difference from the nearest passed test, open calls, and nearness.
 //!
 //! Each site has a rank of its own. Those that the same tests ran share a mark.
 
@@ -19,10 +19,12 @@ const PROGRAM: f64 = 0.1;
 /// What a call counts less than the one that it made.
 const OUTWARD: f64 = 0.85;
 /// The parts of a score besides the formula's value, if a check of a test failed: it says nothing but that a value is wrong.
-/// Parts of more kinds, and other weights than 1 : 2 : 1 : 1/2, were no better on crates that did not choose them.
-const OF_CHECK: Weights = Weights { rest: 0.22, text: 0.44, made: 0.22, near: 0.11, open: 0.0 };
+/// Parts of more kinds, and other weights, were no better on crates that did not choose them.
+const OF_CHECK: Weights =
+    Weights { rest: 0.24, text: 0.46, made: 0.12, near: 0.12, open: 0.0, difference: 0.06 };
 /// If the program itself panicked: the mistake is often there.
-const OF_PANIC: Weights = Weights { rest: 0.26, text: 0.12, made: 0.08, near: 0.30, open: 0.12 };
+const OF_PANIC: Weights =
+    Weights { rest: 0.26, text: 0.12, made: 0.08, near: 0.30, open: 0.12, difference: 0.0 };
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
@@ -62,6 +64,8 @@ pub struct SiteEvidence {
     pub open_in: u32,
     /// Number of failed tests in which it was the last statement of a call that returned to the failed check.
     pub returned_in: u32,
+    /// Number of failed tests that part here from the nearest passed test.
+    pub parts_in: u32,
     /// Number of failed tests whose panic came from here, and not from a check that the text has.
     pub panics_in: u32,
     /// Number of failed tests in which it only formatted the message of the panic.
@@ -286,7 +290,7 @@ fn add_branch(
     true
 }
 
-/// Nearness, open calls, makers, and the nearest passed tests.
+/// Nearness, open calls, makers, and the first differences from the nearest passed tests.
 fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ranking) {
     let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
     let of_own = |set: &SiteSet| set.iter().filter(own).collect::<SiteSet>();
@@ -339,6 +343,14 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
             let made = OUTWARD.powi(i32::try_from(*steps).unwrap_or(i32::MAX)) / with_history;
             ranking.evidence[*site as usize].made += made;
         }
+        if let Some((_, other)) = nearest {
+            let order: Vec<u32> = history.order.iter().copied().filter(own).collect();
+            if let Some(first) = order.iter().position(|site| !other.contains(*site)) {
+                // The statement that decided to come here, and the first one here.
+                let parts = [first.checked_sub(1), Some(first)].into_iter().flatten();
+                parts.for_each(|at| ranking.evidence[order[at] as usize].parts_in += 1);
+            }
+        }
     }
 }
 
@@ -349,6 +361,7 @@ struct Weights {
     made: f64,
     near: f64,
     open: f64,
+    difference: f64,
 }
 
 impl Weights {
@@ -370,7 +383,8 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, weights: &Weig
     let order = weights.text * evidence.text
         + weights.made * evidence.made
         + weights.near * evidence.near
-        + weights.open * evidence.open;
+        + weights.open * evidence.open
+        + weights.difference * f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
     let role = match role {
         Role::Own => 1.0,
         // The mistake is rarely in the test, and more rarely in a released crate.
@@ -514,9 +528,9 @@ mod tests {
         let tests = [test(0b1111_1111_1111, true), test(0b1111_0000_1111, false), test(0b1111, false)];
         let ranking = ranked(&tests);
         let sites: Vec<_> = ranking.suspects.iter().map(|suspect| (suspect.site, suspect.mark)).collect();
-        // The failed test parts from the first passed one at site 4. Of the others the later ones ran nearer to the failure.
+        // The later ones ran nearer to the failure.
         let together = |sites: [u32; 4], mark| sites.map(|site| (site, Some(mark)));
-        assert_eq!(sites, [together([4, 7, 6, 5], 0), together([11, 10, 9, 8], 1)].concat());
+        assert_eq!(sites, [together([7, 6, 5, 4], 0), together([11, 10, 9, 8], 1)].concat());
     }
 
     #[test]
@@ -571,6 +585,35 @@ mod tests {
     }
 
     #[test]
+    fn an_open_call_says_nothing_of_a_check_and_the_text_most() {
+        let first = |role| {
+            let mut program = program();
+            program.sites[11].role = role;
+            let mut tests = [test(0b1111 | 1 << 11, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
+            let weight = |site| if site == 0 { 1.0 } else { 0.5 };
+            let weigh = &mut |site| TextEvidence { weight: weight(site), is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
+        };
+        assert_eq!((first(Role::Test), first(Role::Own)), (0, 3));
+    }
+
+    #[test]
+    fn where_the_failed_test_parts_from_the_nearest_passed_one_counts_for_a_check() {
+        let first = |role| {
+            let mut program = program();
+            program.sites[11].role = role;
+            let mut tests = [test(0b1111 | 1 << 11, true), test(0b1, false)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
+        };
+        assert_eq!((first(Role::Test), first(Role::Own)), (1, 3));
+    }
+
+    #[test]
     fn a_check_in_main_is_as_one_of_a_test() {
         let first = |function: &str| {
             let mut program = program();
@@ -619,7 +662,7 @@ mod tests {
     fn the_statement_that_panicked_is_among_the_first_two() {
         let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
-        assert_eq!(suspects(&tests)[..2], [4, 1], "though every test ran it");
+        assert_eq!(suspects(&tests)[..2], [7, 1], "though every test ran it");
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
         let ranking = rank(&program(), &tests, &[0], &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");

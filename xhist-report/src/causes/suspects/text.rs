@@ -207,6 +207,7 @@ impl SuspectFindings<'_> {
             (evidence.open_in > evidence.panics_in, "its call is open at the failure"),
             (evidence.returned_in > 0, "it ran last before the call returned to what failed"),
             (evidence.made > 0.0, "it seems to make a value that the failed statement names"),
+            (evidence.parts_in > 0, "here the failed test parts from the passed test most like it"),
             (is_branch, "failed tests go another way from here"),
         ];
         let reasons: Vec<&str> = reasons.iter().filter(|(is, _)| *is).map(|(_, reason)| *reason).collect();
