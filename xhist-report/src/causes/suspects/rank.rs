@@ -670,7 +670,8 @@ mod tests {
 
     #[test]
     fn the_more_tests_failed_the_less_the_order_counts() {
-        // More failed tests for each passed one ran site 0, but site 1 made what the check compared.
+        // More failed tests for each passed one ran site 0, but site 1 made what the check compared, and
+        // computes.
         let first = |failed: usize| {
             let mut failing = test(0b11, true);
             let history = failing.history.as_mut().unwrap();
@@ -681,7 +682,8 @@ mod tests {
             tests.extend([test(0b11, false), test(0b100, false)]);
             let mut program = program();
             program.sites[11].role = Role::Test;
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+            let weigh =
+                &mut |site| TextEvidence { weight: if site == 1 { 1.0 } else { 0.5 }, is_check: false };
             rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), weigh).suspects[0].site
         };
         assert_eq!((first(1), first(40)), (1, 0));
