@@ -18,18 +18,6 @@ use xhist_history::ring::{Placed, RingSnapshot};
 use xhist_history::values::frames;
 use xhist_history::{ProgramPlaces, ReadOptions};
 
-/// How far before the failure a site ran last.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Distance {
-    /// Other sites of the program that ran since then.
-    pub own: u32,
-    /// Statements of the test that ran since then: each begins another check, as a rule. What made the value that the failed
-    /// check only read is a part of that check.
-    pub of_test: u32,
-    /// It ran last in a call of the failed check that only reads.
-    pub is_read: bool,
-}
-
 /// A site that made a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Maker {
@@ -39,16 +27,11 @@ pub struct Maker {
     pub steps: u32,
 }
 
-/// No function.
-pub const NO_CALL: u32 = u32::MAX;
-
 /// The history of a failed test up to its failure.
 #[derive(Clone, Debug, Default)]
 pub struct FailureHistory {
     /// The sites in the order in which they ran, oldest first; loops that were folded once.
     pub order: Vec<u32>,
-    /// For each of them the function that the test called and in which it ran; [`NO_CALL`] for statements of the test.
-    pub called: Vec<u32>,
     /// For each of them how many calls were open.
     pub depths: Vec<u32>,
     /// The sites at which the open calls are, innermost first.
@@ -110,77 +93,11 @@ impl FailureHistory {
         self.order.iter().copied().collect()
     }
 
-    /// Each of the program's own sites once, by its last execution, newest first, with its distance from the failure. `readers`:
-    /// functions that only read.
-    pub fn newest_first(&self, program: &ProgramSites, readers: &HashSet<u32>) -> Vec<(u32, Distance)> {
-        let mut seen: HashMap<u32, usize> = HashMap::new();
-        let mut sites: Vec<(u32, Distance)> = Vec::new();
-        let maker = self.maker(program, readers);
-        let mut of_test = 0;
-        for (site, called) in self.with_calls() {
-            let role = program.sites[*site as usize].role;
-            of_test += u32::from(role == Role::Test);
-            if role != Role::Own {
-                continue;
-            }
-            match seen.get(site) {
-                None => {
-                    seen.insert(*site, sites.len());
-                    let is_read = maker.is_some() && of_test == 0;
-                    let of_test = if maker == Some(of_test) { 0 } else { of_test };
-                    sites.push((*site, Distance { own: sites.len() as u32, of_test, is_read }));
-                }
-                // What made the value may have run it, too.
-                Some(known) => sites[*known].1.is_read &= readers.contains(&called),
-            }
-        }
-        sites
-    }
-
-    /// If the failed check only read: the statements of the test since the newest call that made what it read.
-    fn maker(&self, program: &ProgramSites, readers: &HashSet<u32>) -> Option<u32> {
-        let is_check = self.has_panic && self.panic_site.is_none_or(|site| self.is_of_test(program, site));
-        let mut of_test = 0;
-        for (site, called) in self.with_calls().filter(|_| is_check) {
-            of_test += u32::from(self.is_of_test(program, *site));
-            if called != NO_CALL && !readers.contains(&called) {
-                return Some(of_test).filter(|of_test| *of_test > 0);
-            }
-        }
-        None
-    }
-
-    /// The sites, newest first, each with the function that the test called.
-    fn with_calls(&self) -> impl Iterator<Item = (&u32, u32)> {
-        let called = |at: usize| self.called.get(at).copied().unwrap_or(NO_CALL);
-        self.order.iter().enumerate().rev().map(move |(at, site)| (site, called(at)))
-    }
-
-    fn is_of_test(&self, program: &ProgramSites, site: u32) -> bool {
-        program.sites[site as usize].role == Role::Test
-    }
-
-    /// Each of the program's own sites that ran since the last statement of the test, and Ochiai's value of it among the checks
-    /// of this test: what ran since the last statement failed, and what ran after each earlier one passed.
-    pub fn checks(&self, program: &ProgramSites, readers: &HashSet<u32>) -> Vec<(u32, f64)> {
-        let mut checks: Vec<SiteSet> = self
-            .order
-            .split(|site| self.is_of_test(program, *site))
-            .map(|sites| sites.iter().copied().collect::<SiteSet>())
-            .collect();
-        let Some(mut failed) = checks.pop() else { return Vec::new() };
-        let made = self.maker(program, readers).and_then(|maker| checks.len().checked_sub(maker as usize));
-        if let Some(made) = made {
-            failed.extend(&checks.remove(made));
-        }
-        checks.retain(|check| !check.is_empty());
-        // The newest one that ran something.
-        if failed.is_empty() {
-            let Some(newest) = checks.pop() else { return Vec::new() };
-            failed = newest;
-        }
-        let passed = |site: u32| checks.iter().filter(|check| check.contains(site)).count() as f64;
-        failed.iter().map(|site| (site, 1.0 / (1.0 + passed(site)).sqrt())).collect()
+    /// Each of the program's own sites once, by its last execution, newest first.
+    pub fn newest_first(&self, program: &ProgramSites) -> Vec<u32> {
+        let mut seen = HashSet::new();
+        let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
+        self.order.iter().rev().copied().filter(|site| own(site) && seen.insert(*site)).collect()
     }
 }
 
@@ -223,10 +140,7 @@ struct Reading<'a> {
     code: &'a TestedCode<'a>,
     calls: CallStack,
     order: Vec<u32>,
-    called: Vec<u32>,
     depths: Vec<u32>,
-    /// The newest call of the test: its depth, and the function.
-    newest_call: Option<(usize, u32)>,
     values: HashMap<u32, Vec<RecordedValue>>,
     /// The newest values are of the site that ran last.
     is_valued: bool,
@@ -260,9 +174,7 @@ impl<'a> Reading<'a> {
             code,
             calls: CallStack::new(&code.structure),
             order: Vec::new(),
-            called: Vec::new(),
             depths: Vec::new(),
-            newest_call: None,
             values: HashMap::new(),
             is_valued: false,
             before_message: 0,
@@ -295,8 +207,6 @@ impl<'a> Reading<'a> {
         self.is_valued = false;
         if let Some(site) = self.code.program.site(statement, self.code.names) {
             self.order.push(site);
-            let called = self.called_by_test(site);
-            self.called.push(called);
             self.depths.push(u32::try_from(self.calls.depth()).unwrap_or(u32::MAX));
         }
         let depth = self.calls.depth();
@@ -311,19 +221,6 @@ impl<'a> Reading<'a> {
         if self.message.is_none() {
             self.before_message = self.order.len();
         }
-    }
-
-    /// The function that the test called and in which a site runs.
-    fn called_by_test(&mut self, site: u32) -> u32 {
-        let site = &self.code.program.sites[site as usize];
-        let depth = self.calls.depth();
-        let is_inside =
-            |(of, function): &(usize, u32)| depth > *of || depth == *of && *function == site.function;
-        self.newest_call = match site.role {
-            Role::Test => None,
-            _ => self.newest_call.filter(is_inside).or(Some((depth, site.function))),
-        };
-        self.newest_call.map_or(NO_CALL, |(_, function)| function)
     }
 
     fn values(&mut self, recorded: &[RecordedValue]) {
@@ -480,10 +377,8 @@ impl<'a> Reading<'a> {
             self.leave_out_calls_of_formatting(&mut returned);
         }
         let ran: SiteSet = self.order.iter().copied().collect();
-        self.called.truncate(self.order.len());
         self.depths.truncate(self.order.len());
         FailureHistory {
-            called: self.called,
             depths: self.depths,
             message: message.iter().filter(|site| !ran.contains(*site)).collect(),
             order: self.order,
@@ -528,33 +423,7 @@ mod tests {
     #[test]
     fn each_site_counts_by_its_last_execution() {
         let history = FailureHistory { order: vec![0, 1, 4, 2, 1, 4, 3], ..FailureHistory::default() };
-        let sites: Vec<_> = history.newest_first(&program(), &HashSet::new());
-        let distance = |own, of_test| Distance { own, of_test, is_read: false };
-        let expected = [(3, distance(0, 0)), (1, distance(1, 1)), (2, distance(2, 1)), (0, distance(3, 2))];
-        assert_eq!(sites, expected);
-    }
-
-    #[test]
-    fn what_made_a_value_belongs_to_the_check_that_only_read_it() {
-        // The test calls `f`, checks something of it by `g`, and then something else by `g`. The second check fails.
-        let history = FailureHistory { has_panic: true, ..history("5 1 2 6 3 6 3 4") };
-        let program = program();
-        assert_eq!(history.called, [NO_CALL, 0, 0, NO_CALL, 1, NO_CALL, 1, 1]);
-        let found = |readers: &[u32]| {
-            let readers = readers.iter().copied().collect();
-            let distances = history.newest_first(&program, &readers).into_iter();
-            let distances: Vec<_> = distances.map(|(site, at)| (site, at.of_test, at.is_read)).collect();
-            (distances, history.checks(&program, &readers))
-        };
-        let passed_once = 1.0 / 2.0_f64.sqrt();
-        let as_they_ran = vec![(3, 0, false), (2, 0, false), (1, 2, false), (0, 2, false)];
-        assert_eq!(found(&[]), (as_they_ran.clone(), vec![(2, passed_once), (3, 1.0)]));
-        let made = vec![(3, 0, true), (2, 0, true), (1, 0, false), (0, 0, false)];
-        assert_eq!(found(&[1]), (made, vec![(0, 1.0), (1, 1.0), (2, passed_once), (3, 1.0)]));
-        assert_eq!(found(&[0, 1]).0, as_they_ran, "nothing made it");
-        let panicked = FailureHistory { panic_site: Some(3), ..history.clone() };
-        let readers = [1].into_iter().collect();
-        assert!(panicked.newest_first(&program, &readers).iter().all(|(_, at)| !at.is_read), "`g` panicked");
+        assert_eq!(history.newest_first(&program()), [3, 1, 2, 0], "without those of the test");
     }
 
     /// The history of these statements, by their numbers; `p` is a panic. `may_fail`: the ring says that the thread failed.

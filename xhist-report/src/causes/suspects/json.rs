@@ -80,7 +80,6 @@ impl SuspectFindings<'_> {
                 "tie": suspect.tie,
                 "mark": suspect.mark.map(mark),
                 "near": rounded(evidence.near),
-                "check": rounded(evidence.check),
                 "open": rounded(evidence.open),
                 "made": rounded(evidence.made),
                 "parts": evidence.parts_in,

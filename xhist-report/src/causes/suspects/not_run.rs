@@ -1,6 +1,6 @@
 //! What did not run: the program's own lines that the most similar passed test ran and a failed test did not.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::bits::SiteSet;
 use super::program::{ProgramSites, Role};
@@ -51,8 +51,8 @@ fn turn(program: &ProgramSites, in_front: &[Option<u32>], ran: &SiteSet, site: u
 
 /// How many of the program's own lines ran since each ran last.
 fn ages(program: &ProgramSites, test: &Test) -> HashMap<u32, u32> {
-    let history = test.history.iter().flat_map(|history| history.newest_first(program, &HashSet::new()));
-    history.map(|(site, distance)| (site, distance.own)).collect()
+    let history = test.history.iter().flat_map(|history| history.newest_first(program));
+    history.zip(0..).collect()
 }
 
 #[cfg(test)]

@@ -60,8 +60,6 @@ pub struct ProgramSites {
     pub sites: Vec<Site>,
     /// All functions.
     pub functions: Vec<Function>,
-    /// The line at which each of them begins; 0 without a known one.
-    pub function_lines: Vec<u32>,
     by_place: HashMap<(u16, u32), u32>,
     /// By the number of a statement; [`NONE`] for none.
     by_number: Vec<u32>,
@@ -85,17 +83,14 @@ impl ProgramSites {
             let bodies = names.code(file).map_or(&[][..], |code| &code.bodies);
             let is_named =
                 |body: &&CodeBody| matches!(body.kind, BodyKind::Function | BodyKind::AsyncFunction);
-            let named: HashMap<&str, u32> =
-                bodies.iter().filter(is_named).map(|body| (&*body.path, body.span.line)).collect();
+            let named: HashSet<&str> = bodies.iter().filter(is_named).map(|body| &*body.path).collect();
             let statements = names.described(file).zip(names.statements(file));
             for (statement, span) in statements.filter(|(statement, _)| statement.recorded) {
                 let function = Function { file, path: statement.function.to_owned() };
                 let role = role(path, &function.path);
-                let begin = named.get(&*function.path).copied();
-                let is_initializer = !bodies.is_empty() && begin.is_none();
+                let is_initializer = !bodies.is_empty() && !named.contains(&*function.path);
                 let number = *functions.entry(function).or_insert_with_key(|function| {
                     program.functions.push(function.clone());
-                    program.function_lines.push(begin.unwrap_or(0));
                     program.functions.len() as u32 - 1
                 });
                 let next = program.sites.len() as u32;
@@ -208,13 +203,6 @@ impl ProgramSites {
     pub fn is_around(&self, outer: u32, inner: u32) -> bool {
         let [outer, inner] = [outer, inner].map(|site| &self.sites[site as usize]);
         outer.file == inner.file && outer.line < inner.line && inner.line <= outer.end_line
-    }
-
-    /// For each function whether it has one site only.
-    pub fn alone(&self) -> Vec<bool> {
-        let mut counts = vec![0; self.functions.len()];
-        self.sites.iter().for_each(|site| counts[site.function as usize] += 1);
-        counts.into_iter().map(|count| count == 1).collect()
     }
 
     /// The site that starts in this line.

@@ -1,9 +1,9 @@
-//! Ranks the sites of a program. A formula weighs the tests that ran a site. Where that says little, the order of the history
-//! decides: nearness to the failure, open calls, and the first difference from the nearest passed test.
+//! Ranks the sites of a program. A formula weighs the tests that ran a site. Where that says little, other evidence decides: the
+//! text, what made the values that failed, the first difference from the nearest passed test, open calls, and nearness.
 //!
 //! Each site has a rank of its own. Those that the same tests ran share a mark.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
@@ -14,31 +14,23 @@ use super::text_weight::TextEvidence;
 
 /// Number of distinct sites from the failure at which nearness has fallen to a third.
 const REACH: f64 = 120.0;
-/// Number of statements of the test after which nearness has fallen to a half.
-const CHECKS: f64 = 2.0;
 /// What nearness to the end of a program counts: a test notices later that its output is wrong.
 const PROGRAM: f64 = 0.1;
 /// What a call counts less than the one that it made.
 const OUTWARD: f64 = 0.85;
-/// The parts of a score besides the formula's value.
-const OPEN: f64 = 0.12;
-const DIFFERENCE: f64 = 0.12;
-const TEXT: f64 = 0.12;
-const CHECK: f64 = 0.12;
-/// Those of what is near and of what made the values, if a check of a test failed: it says nothing but that a value is wrong.
-const OF_CHECK: Weights = Weights { near: 0.20, made: 0.25, is_check: true };
+/// The parts of a score besides the formula's value, if a check of a test failed: it says nothing but that a value is wrong.
+/// Parts of more kinds, and other weights, were no better on crates that did not choose them.
+const OF_CHECK: Weights =
+    Weights { rest: 0.24, text: 0.46, made: 0.12, near: 0.12, open: 0.0, difference: 0.06 };
 /// If the program itself panicked: the mistake is often there.
-const OF_PANIC: Weights = Weights { near: 0.30, made: 0.08, is_check: false };
+const OF_PANIC: Weights =
+    Weights { rest: 0.26, text: 0.12, made: 0.08, near: 0.30, open: 0.12, difference: 0.0 };
 /// How much more suspicious the other way is than a condition that every test ran, so that the condition is a suspect.
 const OTHER_WAY: f64 = 1.1;
 /// What a branch says of the condition before it.
 const BRANCH: f64 = 0.97;
 /// What a statement counts that only formatted messages of panics: passed tests have no such message.
 const FORMATS: f64 = 0.2;
-/// What a statement counts that only read a value when a check of it failed: what made the value is wrong more often.
-const READS: f64 = 0.8;
-/// What a statement counts that is all that its function does and only passes on what that has.
-const PASSES_ON: f64 = 0.7;
 /// What each further failed test takes from the weight of the order of the histories.
 const MORE_FAILED: f64 = 0.05;
 /// What a statement of `main` counts: it only begins what other functions do.
@@ -64,8 +56,6 @@ pub struct SiteEvidence {
     pub leads_there: bool,
     /// 1 = the last own site before the failure, falling with the distance.
     pub near: f64,
-    /// The formula's value among the checks of the failed tests: the last one failed, those before it passed.
-    pub check: f64,
     /// 1 = the innermost open call, falling outwards, with those that returned to a failed check; 0 = not open.
     pub open: f64,
     /// 1 = the nearest maker of what the failed statement names, falling with the steps; 0 = no maker.
@@ -80,12 +70,8 @@ pub struct SiteEvidence {
     pub panics_in: u32,
     /// Number of failed tests in which it only formatted the message of the panic.
     pub formats_in: u32,
-    /// Number of failed tests in which it only read the value whose check failed.
-    pub reads_in: u32,
     /// How likely it is the mistake by its text alone, from 0 to 1.
     pub text: f64,
-    /// It is all that its function does, and only passes on what that has.
-    pub passes_on: bool,
     /// All of it.
     pub score: f64,
 }
@@ -147,13 +133,11 @@ impl Ranking {
     }
 }
 
-/// Ranks the sites by these failed tests and all passed ones. `readers` are functions that only read; `weigh` says what the text
-/// of a site says.
+/// Ranks the sites by these failed tests and all passed ones. `weigh` says what the text of a site says.
 pub fn rank(
     program: &ProgramSites,
     tests: &[Test],
     failed: &[usize],
-    readers: &HashSet<u32>,
     weigh: &mut dyn FnMut(u32) -> TextEvidence,
 ) -> Ranking {
     let numbered = tests.iter().enumerate();
@@ -166,11 +150,11 @@ pub fn rank(
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
     let weights = Weights::of(program, &tests);
-    add_order(program, &members, readers, &mut ranking);
+    add_order(program, &members, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
-            let TextEvidence { weight, is_check, passes_on } = weigh(site as u32);
-            (evidence.text, evidence.passes_on) = (weight, passes_on);
+            let TextEvidence { weight, is_check } = weigh(site as u32);
+            evidence.text = weight;
             if is_check {
                 evidence.panics_in = 0;
             }
@@ -306,13 +290,8 @@ fn add_branch(
     true
 }
 
-/// Nearness, open calls and first differences.
-fn add_order(
-    program: &ProgramSites,
-    tests: &[(usize, &Test)],
-    readers: &HashSet<u32>,
-    ranking: &mut Ranking,
-) {
+/// Nearness, open calls, makers, and the first differences from the nearest passed tests.
+fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ranking) {
     let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
     let of_own = |set: &SiteSet| set.iter().filter(own).collect::<SiteSet>();
     let passed: Vec<(usize, SiteSet)> = tests
@@ -333,18 +312,13 @@ fn add_order(
         for (history, weight) in
             [(history, 1.0)].into_iter().chain(of_program.map(|program| (program, weight)))
         {
-            for (site, distance) in history.newest_first(program, readers) {
-                ranking.evidence[site as usize].reads_in += u32::from(distance.is_read);
-                let near =
-                    (-f64::from(distance.own) / REACH).exp() / (1.0 + f64::from(distance.of_test) / CHECKS);
+            for (distance, site) in (0u32..).zip(history.newest_first(program)) {
+                let near = (-f64::from(distance) / REACH).exp();
                 ranking.evidence[site as usize].near += weight * near / with_history;
             }
         }
         for site in history.message.iter() {
             ranking.evidence[site as usize].formats_in += 1;
-        }
-        for (site, value) in history.checks(program, readers) {
-            ranking.evidence[site as usize].check += value / with_history;
         }
         if let Some(site) = history.panic_site.filter(own) {
             ranking.evidence[site as usize].panics_in += 1;
@@ -380,11 +354,14 @@ fn add_order(
     }
 }
 
-/// The weights that depend on how the tests failed.
+/// The weights, which depend on how the tests failed; 1 together at most.
 struct Weights {
-    near: f64,
+    rest: f64,
+    text: f64,
     made: f64,
-    is_check: bool,
+    near: f64,
+    open: f64,
+    difference: f64,
 }
 
 impl Weights {
@@ -403,31 +380,21 @@ impl Weights {
 /// All evidence as one number, at most 1.
 fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, weights: &Weights) -> f64 {
     let value = evidence.value.max(BRANCH * evidence.branch);
-    let parts = f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
-    // What made the value that a check found wrong belongs to that check, and is as near as its steps are few.
-    let (near, check) = match weights.is_check {
-        true => (evidence.near.max(evidence.made), evidence.check.max(evidence.made)),
-        false => (evidence.near, evidence.check),
-    };
-    let order = weights.near * near
-        + OPEN * evidence.open
-        + DIFFERENCE * parts
-        + TEXT * evidence.text
-        + CHECK * check
-        + weights.made * evidence.made;
+    let order = weights.text * evidence.text
+        + weights.made * evidence.made
+        + weights.near * evidence.near
+        + weights.open * evidence.open
+        + weights.difference * f64::from(evidence.parts_in) / f64::from(totals.failed.max(1));
     let role = match role {
         Role::Own => 1.0,
         // The mistake is rarely in the test, and more rarely in a released crate.
         Role::Test => 0.3,
         Role::Dependency => 0.2,
     };
-    let rest = 1.0 - weights.near - OPEN - DIFFERENCE - TEXT - CHECK - weights.made;
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
-    let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
-    let passes_on = if evidence.passes_on { PASSES_ON } else { 1.0 };
     // The more tests failed, the more their spectra say by themselves, while the order is only a mean over them.
     let shared = 1.0 / (1.0 + MORE_FAILED * (f64::from(totals.failed) - 1.0));
-    role * formats * reads * passes_on * value * (1.0 - shared * (1.0 - rest - order))
+    role * formats * value * (1.0 - shared * (1.0 - weights.rest - order))
 }
 
 /// For each site a hash of the set of tests that ran it.
@@ -549,11 +516,7 @@ mod tests {
 
     fn ranked(tests: &[Test]) -> Ranking {
         let failed: Vec<usize> = (0..tests.len()).filter(|test| tests[*test].failed).collect();
-        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence {
-            weight: 0.5,
-            is_check: false,
-            passes_on: false,
-        })
+        rank(&program(), tests, &failed, &mut |_| TextEvidence { weight: 0.5, is_check: false })
     }
 
     fn suspects(tests: &[Test]) -> Vec<u32> {
@@ -565,9 +528,9 @@ mod tests {
         let tests = [test(0b1111_1111_1111, true), test(0b1111_0000_1111, false), test(0b1111, false)];
         let ranking = ranked(&tests);
         let sites: Vec<_> = ranking.suspects.iter().map(|suspect| (suspect.site, suspect.mark)).collect();
-        // The failed test parts from the first passed one at site 4. Of the others the later ones ran nearer to the failure.
+        // The later ones ran nearer to the failure.
         let together = |sites: [u32; 4], mark| sites.map(|site| (site, Some(mark)));
-        assert_eq!(sites, [together([4, 7, 6, 5], 0), together([11, 10, 9, 8], 1)].concat());
+        assert_eq!(sites, [together([7, 6, 5, 4], 0), together([11, 10, 9, 8], 1)].concat());
     }
 
     #[test]
@@ -577,8 +540,8 @@ mod tests {
         let mut program = program();
         let mut open = |end_line| {
             program.sites[0].end_line = end_line;
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
-            let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+            let evidence = rank(&program, &tests, &[0], weigh).evidence;
             [2, 0, 5].map(|site: usize| evidence[site].open)
         };
         assert_eq!(open(1), [1.0, OUTWARD, OUTWARD * OUTWARD]);
@@ -613,12 +576,41 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), is_check, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check, passes_on: false };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
         };
         assert_eq!(first(true, Role::Test), 0);
         assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
         assert_eq!(first(false, Role::Own), 11);
+    }
+
+    #[test]
+    fn an_open_call_says_nothing_of_a_check_and_the_text_most() {
+        let first = |role| {
+            let mut program = program();
+            program.sites[11].role = role;
+            let mut tests = [test(0b1111 | 1 << 11, true)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
+            let weight = |site| if site == 0 { 1.0 } else { 0.5 };
+            let weigh = &mut |site| TextEvidence { weight: weight(site), is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
+        };
+        assert_eq!((first(Role::Test), first(Role::Own)), (0, 3));
+    }
+
+    #[test]
+    fn where_the_failed_test_parts_from_the_nearest_passed_one_counts_for_a_check() {
+        let first = |role| {
+            let mut program = program();
+            program.sites[11].role = role;
+            let mut tests = [test(0b1111 | 1 << 11, true), test(0b1, false)];
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
+        };
+        assert_eq!((first(Role::Test), first(Role::Own)), (1, 3));
     }
 
     #[test]
@@ -630,8 +622,8 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
         };
         assert_eq!((first("main"), first("h")), (0, 11));
     }
@@ -643,8 +635,8 @@ mod tests {
             program.functions[0].path = function.into();
             let mut tests = [test(0b1_0001, true)];
             tests[0].history.as_mut().unwrap().open = vec![0, 4];
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], weigh).suspects[0].site
         };
         assert_eq!((first("f"), first("f!")), (0, 4));
     }
@@ -670,26 +662,16 @@ mod tests {
     fn the_statement_that_panicked_is_among_the_first_two() {
         let mut tests = [test(0b1111_1111, true), test(0b1111, false), test(0b1111, false)];
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
-        assert_eq!(suspects(&tests)[..2], [4, 1], "though every test ran it");
-        let check = |_| TextEvidence { weight: 0.5, is_check: true, passes_on: false };
-        let ranking = rank(&program(), &tests, &[0], &HashSet::new(), &mut { check });
+        assert_eq!(suspects(&tests)[..2], [7, 1], "though every test ran it");
+        let check = |_| TextEvidence { weight: 0.5, is_check: true };
+        let ranking = rank(&program(), &tests, &[0], &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
     }
 
     #[test]
-    fn what_only_passes_on_yields() {
-        let first = |passing: u32| {
-            let tests = [test(0b1111, true), test(0b11, false)];
-            let weigh = &mut |site| TextEvidence { weight: 0.5, is_check: false, passes_on: site == passing };
-            rank(&program(), &tests, &[0], &HashSet::new(), weigh).suspects[0].site
-        };
-        let newest = first(SITES);
-        assert_ne!(first(newest), newest);
-    }
-
-    #[test]
     fn the_more_tests_failed_the_less_the_order_counts() {
-        // More failed tests for each passed one ran site 0, but site 1 made what the check compared.
+        // More failed tests for each passed one ran site 0, but site 1 made what the check compared, and
+        // computes.
         let first = |failed: usize| {
             let mut failing = test(0b11, true);
             let history = failing.history.as_mut().unwrap();
@@ -700,8 +682,9 @@ mod tests {
             tests.extend([test(0b11, false), test(0b100, false)]);
             let mut program = program();
             program.sites[11].role = Role::Test;
-            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
-            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashSet::new(), weigh).suspects[0].site
+            let weigh =
+                &mut |site| TextEvidence { weight: if site == 1 { 1.0 } else { 0.5 }, is_check: false };
+            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), weigh).suspects[0].site
         };
         assert_eq!((first(1), first(40)), (1, 0));
     }
@@ -756,12 +739,12 @@ mod tests {
         // Site 2 runs behind site 1 in the failed test alone, and both behind site 0.
         let mut program = program();
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0001, false)];
-        let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false, passes_on: false };
-        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
+        let evidence = rank(&program, &tests, &[0], weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
         // Site 1 is a test of `else if` in the statement at site 0.
         (program.sites[1].parent, program.sites[2].parent) = (Some(0), Some(0));
-        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        let evidence = rank(&program, &tests, &[0], weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
     }
 

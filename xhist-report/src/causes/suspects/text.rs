@@ -11,9 +11,10 @@ use xhist_history::model::{count, shortened, visible};
 /// Suspects of a brief text, of all clusters together, and the fewest of one cluster.
 const BRIEF: usize = 6;
 const BRIEF_FEWEST: usize = 3;
-/// Suspects behind them of which only the places are named, and the characters of a line up to which it names more.
-const BRIEF_PLACES: usize = 10;
-const PLACES_WIDTH: usize = 80;
+/// Suspects behind them of which only the places are named, and the characters of a line up to which it names more, of all
+/// clusters together.
+const BRIEF_PLACES: usize = 20;
+const PLACES_WIDTH: usize = 200;
 /// Lines of a brief text that did not run.
 const BRIEF_NOT_RUN: usize = 3;
 /// Characters of a source text in a brief text.
@@ -65,7 +66,7 @@ pub fn brief_text(
             not_run.sites.truncate(BRIEF_NOT_RUN);
             findings.not_run_text(not_run, lines, out)?;
         }
-        findings.places_text(most, BRIEF_PLACES / clusters.len().max(1), out)?;
+        findings.places_text(most, clusters.len().max(1), out)?;
         let ranked: Vec<(usize, &Suspect)> = findings.ranking.ranked().take(most).collect();
         let mut ranked = ranked.into_iter().rev();
         ranked
@@ -105,8 +106,9 @@ impl SuspectFindings<'_> {
         Ok(())
     }
 
-    /// The places of the suspects behind the first ones, by file: these at least.
-    fn places_text(&self, first: usize, fewest: usize, out: &mut dyn Write) -> io::Result<()> {
+    /// The places of the suspects behind the first ones, by file, for one of this number of clusters.
+    fn places_text(&self, first: usize, clusters: usize, out: &mut dyn Write) -> io::Result<()> {
+        let (fewest, width) = (BRIEF_PLACES / clusters, PLACES_WIDTH / clusters);
         let behind: Vec<u32> = self.ranking.suspects.iter().skip(first).map(|suspect| suspect.site).collect();
         let line = |number: usize| {
             let (last, places) = (first + number, self.places(&behind[..number]));
@@ -117,7 +119,7 @@ impl SuspectFindings<'_> {
             }
         };
         let mut shown = line(behind.len().min(fewest));
-        let more = (fewest + 1..=behind.len()).map(line).take_while(|line| line.len() <= PLACES_WIDTH);
+        let more = (fewest + 1..=behind.len()).map(line).take_while(|line| line.len() <= width);
         shown = more.last().unwrap_or(shown);
         out.write_all(shown.as_bytes())
     }

@@ -47,15 +47,13 @@ pub struct TextEvidence {
     pub weight: f64,
     /// It panics because it checks something.
     pub is_check: bool,
-    /// It is all that its function does, and only passes on what that has.
-    pub passes_on: bool,
 }
 
 impl TextEvidence {
     /// The evidence of a line; without its text it says nothing.
     pub fn of(text: Option<&str>) -> TextEvidence {
         let is_check = text.is_some_and(|text| CHECKS.iter().any(|check| text.contains(check)));
-        TextEvidence { weight: text.map_or(0.5, text_weight), is_check, passes_on: false }
+        TextEvidence { weight: text.map_or(0.5, text_weight), is_check }
     }
 }
 
