@@ -363,6 +363,8 @@ pub struct PanicCalls {
     pub passes_on: bool,
     /// What panics if a condition does not hold.
     pub checks: bool,
+    /// What makes a text of values, which a check may compare: `to_string`, `format!`.
+    pub makes_text: bool,
 }
 
 impl PanicCalls {
@@ -375,6 +377,7 @@ impl PanicCalls {
             found.sets_hook |= name.ends_with("set_hook");
             found.passes_on |= PASSES_ON.iter().any(|end| name.ends_with(end));
             found.checks |= is_check(name);
+            found.makes_text |= [".to_string", "format!"].iter().any(|end| name.ends_with(end));
         }
         found
     }

@@ -253,6 +253,11 @@ impl Structure {
         self.info(statement).panics.checks
     }
 
+    /// Whether a statement makes a text of values, which a check in it may compare.
+    pub fn makes_text(&self, statement: StatementId) -> bool {
+        self.info(statement).panics.makes_text
+    }
+
     /// A sum of the statement's text, the same in each build; 0 if the map does not know it.
     pub fn text(&self, statement: StatementId) -> u32 {
         self.info(statement).text

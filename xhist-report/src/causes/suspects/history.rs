@@ -148,6 +148,8 @@ struct Reading<'a> {
     before_message: usize,
     /// The depth at which the test called what formats a value, while that goes on.
     message: Option<usize>,
+    /// The newest statement of the test makes a text of values itself: what formats makes what is checked, and no message.
+    makes_text: bool,
     /// Where the next panic comes from.
     panic_place: PanicPlace,
     /// What was known at each panic that may have ended the thread.
@@ -165,6 +167,7 @@ struct AtPanic {
     ran: usize,
     open: Vec<u32>,
     passes_on: bool,
+    makes_text: bool,
     values: HashMap<u32, Vec<RecordedValue>>,
 }
 
@@ -179,6 +182,7 @@ impl<'a> Reading<'a> {
             is_valued: false,
             before_message: 0,
             message: None,
+            makes_text: false,
             panic_place: PanicPlace::default(),
             at_panic: Vec::new(),
             panics: 0,
@@ -208,6 +212,10 @@ impl<'a> Reading<'a> {
         if let Some(site) = self.code.program.site(statement, self.code.names) {
             self.order.push(site);
             self.depths.push(u32::try_from(self.calls.depth()).unwrap_or(u32::MAX));
+            if self.is_of_test(site) {
+                let structure = &self.code.structure;
+                self.makes_text = self.calls.top().is_some_and(|top| structure.makes_text(top.statement));
+            }
         }
         let depth = self.calls.depth();
         // Another call of the test: what was formatted is a value of it, such as a text that is parsed again.
@@ -237,6 +245,9 @@ impl<'a> Reading<'a> {
 
     /// Whether the innermost call formats a value, for the test itself and not for the program.
     fn is_message(&self) -> bool {
+        if self.makes_text {
+            return false;
+        }
         let mut stack = self.calls.stack().rev();
         let formats = stack.next().is_some_and(|top| {
             let body = self.code.structure.body(top.body);
@@ -269,6 +280,7 @@ impl<'a> Reading<'a> {
             ran,
             open,
             passes_on,
+            makes_text: self.makes_text,
             values: self.values.clone(),
         });
         self.panics += 1;
@@ -355,6 +367,7 @@ impl<'a> Reading<'a> {
         let at = at.map(|at| self.at_panic.swap_remove(at));
         let (has_panic, panic_site) = (at.is_some(), at.as_ref().and_then(|at| at.site));
         let panic_line = at.as_ref().and_then(|at| Some(at.place.at.as_ref()?.line));
+        let makes_text = at.as_ref().is_some_and(|at| at.makes_text);
         let (ran, (mut open, mut returned), passes_on, values) = match at {
             Some(at) => {
                 let frames = frames(&at.place);
@@ -370,7 +383,7 @@ impl<'a> Reading<'a> {
             }
         };
         let mut message: SiteSet = self.order.drain(ran..).collect();
-        if has_panic && panic_site.is_some_and(|site| self.is_of_test(site)) {
+        if has_panic && !makes_text && panic_site.is_some_and(|site| self.is_of_test(site)) {
             // A derived `fmt` is not recorded, so the one that it calls seems to be called by what ran before.
             message.extend(&self.leave_out_formatting());
             self.leave_out_calls_of_formatting(&mut open);
@@ -528,24 +541,26 @@ fn step asyncfn
         assert_eq!(history("6 1 2 7 3 4 7").order, [5, 0, 1], "two values of the message");
     }
 
-    #[test]
-    fn formatting_behind_a_derived_fmt_is_left_out_if_a_check_of_the_test_failed() {
-        let names = Names::parse(MAP.as_bytes());
+    /// The sites up to a panic at this line, those of the message, and those of the open calls.
+    fn message(map: &str, numbers: &[u16], line: u32) -> (Vec<u32>, Vec<u32>, Vec<u32>) {
+        let names = Names::parse(map.as_bytes());
         let program = ProgramSites::of(&names);
         let places = ProgramPlaces::default();
         let code = TestedCode::new(&program, &names, &places);
-        // Line 9 checks, `f` runs, and `A::fmt` seems to be called by it.
-        let message = |numbers: &[u16], line| {
-            let mut reading = Reading::new(&code);
-            for number in numbers.iter().copied() {
-                reading.take(Handler::default(), ThreadEntry::Statement(Statement::numbered(number)));
-            }
-            let at = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
-            reading.panic_place = PanicPlace { at, ..PanicPlace::default() };
-            reading.take(Handler::default(), ThreadEntry::Panic);
-            let history = reading.finish(true, &|_| Vec::new());
-            (history.order, history.message.iter().collect::<Vec<_>>(), history.open)
-        };
+        let mut reading = Reading::new(&code);
+        for number in numbers.iter().copied() {
+            reading.take(Handler::default(), ThreadEntry::Statement(Statement::numbered(number)));
+        }
+        let at = Some(CodePlace { path: "/p/src/a.rs".to_owned(), line });
+        reading.panic_place = PanicPlace { at, ..PanicPlace::default() };
+        reading.take(Handler::default(), ThreadEntry::Panic);
+        let history = reading.finish(true, &|_| Vec::new());
+        (history.order, history.message.iter().collect(), history.open)
+    }
+
+    #[test]
+    fn formatting_behind_a_derived_fmt_is_left_out_if_a_check_of_the_test_failed() {
+        let message = |numbers: &[u16], line| message(MAP, numbers, line);
         // `f` has returned, though nothing ran behind its last statement.
         assert_eq!(message(&[5, 6, 1, 2, 7], 9), (vec![4, 5, 0, 1], vec![6], vec![5]));
         assert_eq!(
@@ -557,6 +572,14 @@ fn step asyncfn
         assert_eq!(message(&[5, 6, 1, 2, 7, 3, 4], 9), (vec![4, 5, 0, 1], vec![2, 3, 6], vec![5]));
         // It has returned when `f` goes on, so it made a text for the program.
         assert_eq!(message(&[5, 6, 1, 7, 3, 4, 2], 9).0, [4, 5, 0, 6, 2, 3, 1]);
+    }
+
+    #[test]
+    fn a_text_that_the_check_compares_is_no_message() {
+        let map = MAP.replace(r#""calls":"assert_eq!""#, r#""calls":"assert_eq! f .to_string""#);
+        assert_eq!(message(&map, &[5, 6, 1, 2, 7, 3, 4], 9), (vec![4, 5, 0, 1, 6, 2, 3], vec![], vec![5]));
+        let map = MAP.replace(r#""calls":"assert_eq!""#, r#""calls":"assert! format!""#);
+        assert_eq!(message(&map, &[6, 7], 9).0, [5, 6]);
     }
 
     #[test]
