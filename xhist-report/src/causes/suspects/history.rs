@@ -27,11 +27,16 @@ pub struct Maker {
     pub steps: u32,
 }
 
+/// No function.
+pub const NO_CALL: u32 = u32::MAX;
+
 /// The history of a failed test up to its failure.
 #[derive(Clone, Debug, Default)]
 pub struct FailureHistory {
     /// The sites in the order in which they ran, oldest first; loops that were folded once.
     pub order: Vec<u32>,
+    /// For each of them the function that the test called and in which it ran; [`NO_CALL`] for statements of the test.
+    pub called: Vec<u32>,
     /// For each of them how many calls were open.
     pub depths: Vec<u32>,
     /// The sites at which the open calls are, innermost first.
@@ -93,6 +98,26 @@ impl FailureHistory {
         self.order.iter().copied().collect()
     }
 
+    /// The program's own sites that ran only since the last statement of the test, in calls of these functions, which only read.
+    /// None if a check of the program itself failed, or if nothing before made what they read.
+    pub fn only_read(&self, program: &ProgramSites, readers: &HashSet<u32>) -> SiteSet {
+        let is_of_test = |site: &u32| program.sites[*site as usize].role == Role::Test;
+        let is_check = self.has_panic && self.panic_site.is_none_or(|site| is_of_test(&site));
+        let last = self.order.iter().rposition(is_of_test).filter(|_| is_check);
+        let Some((made, checked)) = last.and_then(|last| self.order.split_at_checked(last + 1)) else {
+            return SiteSet::default();
+        };
+        let reads = |of: &u32| *of == NO_CALL || readers.contains(of);
+        let (before, behind) = self.called.split_at(made.len().min(self.called.len()));
+        if !behind.iter().all(reads) || before.iter().all(reads) {
+            return SiteSet::default();
+        }
+        // What made the value may have run it, too.
+        let makes: HashSet<u32> =
+            made.iter().zip(before).filter(|(_, of)| !reads(of)).map(|(site, _)| *site).collect();
+        checked.iter().copied().filter(|site| !is_of_test(site) && !makes.contains(site)).collect()
+    }
+
     /// Each of the program's own sites once, by its last execution, newest first.
     pub fn newest_first(&self, program: &ProgramSites) -> Vec<u32> {
         let mut seen = HashSet::new();
@@ -140,7 +165,10 @@ struct Reading<'a> {
     code: &'a TestedCode<'a>,
     calls: CallStack,
     order: Vec<u32>,
+    called: Vec<u32>,
     depths: Vec<u32>,
+    /// The newest call of the test: its depth, and the function.
+    newest_call: Option<(usize, u32)>,
     values: HashMap<u32, Vec<RecordedValue>>,
     /// The newest values are of the site that ran last.
     is_valued: bool,
@@ -177,7 +205,9 @@ impl<'a> Reading<'a> {
             code,
             calls: CallStack::new(&code.structure),
             order: Vec::new(),
+            called: Vec::new(),
             depths: Vec::new(),
+            newest_call: None,
             values: HashMap::new(),
             is_valued: false,
             before_message: 0,
@@ -211,6 +241,8 @@ impl<'a> Reading<'a> {
         self.is_valued = false;
         if let Some(site) = self.code.program.site(statement, self.code.names) {
             self.order.push(site);
+            let called = self.called_by_test(site);
+            self.called.push(called);
             self.depths.push(u32::try_from(self.calls.depth()).unwrap_or(u32::MAX));
             if self.is_of_test(site) {
                 let structure = &self.code.structure;
@@ -229,6 +261,19 @@ impl<'a> Reading<'a> {
         if self.message.is_none() {
             self.before_message = self.order.len();
         }
+    }
+
+    /// The function that the test called and in which a site runs.
+    fn called_by_test(&mut self, site: u32) -> u32 {
+        let site = &self.code.program.sites[site as usize];
+        let depth = self.calls.depth();
+        let is_inside =
+            |(of, function): &(usize, u32)| depth > *of || depth == *of && *function == site.function;
+        self.newest_call = match site.role {
+            Role::Test => None,
+            _ => self.newest_call.filter(is_inside).or(Some((depth, site.function))),
+        };
+        self.newest_call.map_or(NO_CALL, |(_, function)| function)
     }
 
     fn values(&mut self, recorded: &[RecordedValue]) {
@@ -390,8 +435,10 @@ impl<'a> Reading<'a> {
             self.leave_out_calls_of_formatting(&mut returned);
         }
         let ran: SiteSet = self.order.iter().copied().collect();
+        self.called.truncate(self.order.len());
         self.depths.truncate(self.order.len());
         FailureHistory {
+            called: self.called,
             depths: self.depths,
             message: message.iter().filter(|site| !ran.contains(*site)).collect(),
             order: self.order,
@@ -437,6 +484,23 @@ mod tests {
     fn each_site_counts_by_its_last_execution() {
         let history = FailureHistory { order: vec![0, 1, 4, 2, 1, 4, 3], ..FailureHistory::default() };
         assert_eq!(history.newest_first(&program()), [3, 1, 2, 0], "without those of the test");
+    }
+
+    #[test]
+    fn what_only_reads_is_known_if_something_made_what_it_read() {
+        // The test calls `f`, and checks something of it by `g`, twice. The second check fails.
+        let history = FailureHistory { has_panic: true, ..history("5 1 2 6 3 6 3 4") };
+        let program = program();
+        assert_eq!(history.called, [NO_CALL, 0, 0, NO_CALL, 1, NO_CALL, 1, 1]);
+        let found = |history: &FailureHistory, readers: &[u32]| {
+            let readers = readers.iter().copied().collect();
+            history.only_read(&program, &readers).iter().collect::<Vec<_>>()
+        };
+        assert_eq!(found(&history, &[1]), [2, 3]);
+        assert_eq!(found(&history, &[]), [0; 0], "`g` does not only read");
+        assert_eq!(found(&history, &[0, 1]), [0; 0], "nothing made it");
+        let panicked = FailureHistory { panic_site: Some(3), ..history.clone() };
+        assert_eq!(found(&panicked, &[1]), [0; 0], "`g` panicked");
     }
 
     /// The history of these statements, by their numbers; `p` is a panic. `may_fail`: the ring says that the thread failed.

@@ -20,6 +20,7 @@ mod program;
 mod rank;
 mod run;
 mod sarif;
+mod signature;
 mod spectra;
 mod text;
 mod text_weight;
@@ -37,7 +38,7 @@ pub use run::RingsOfTests;
 
 use self::findings::{SuspectFindings, SuspectText};
 use self::first_lines::FailedWay;
-use self::history::TestedCode;
+use self::history::{NO_CALL, TestedCode};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
@@ -273,6 +274,7 @@ fn ranked<T>(
         let text = &mut |site, line| texts(site, line, notes);
         history.makers = makers::makers((&program, &in_front), history, text);
     }
+    let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
     let mut weigh = |site: u32| {
         let text = texts(site, program.sites[site as usize].line, notes);
         TextEvidence::of(text.as_deref())
@@ -280,7 +282,7 @@ fn ranked<T>(
     let mut rankings: Vec<Ranking> = Vec::new();
     let blamed = program.blamed(found.tests.iter().filter(|test| test.failed).map(|test| &test.ran));
     for failed in clusters::clusters(&blamed, &found.tests) {
-        let mut ranking = rank(&blamed, &found.tests, &failed, &mut weigh);
+        let mut ranking = rank(&blamed, &found.tests, &failed, &readers, &mut weigh);
         ranking.suspects.truncate(options.limit);
         rankings.push(ranking);
     }
@@ -302,6 +304,35 @@ fn ranked<T>(
         sources.report_changed(notes);
     }
     Ok(Some(done))
+}
+
+/// The signature of a function, of whose file this is a site. Empty if it is not known.
+fn signature(
+    (program, function): (&ProgramSites, u32),
+    site: u32,
+    text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
+) -> String {
+    let body = program.function_lines[function as usize];
+    signature::signature((1..=body).rev().map_while(|line| text_of(site, line)))
+}
+
+/// The functions that failed tests called and that take `&self`: they only read, as a rule.
+fn readers(
+    program: &ProgramSites,
+    tests: &[Test],
+    text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
+) -> HashSet<u32> {
+    let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
+    let mut called: HashMap<u32, u32> = HashMap::new();
+    for history in histories {
+        let calls = history.order.iter().zip(&history.called);
+        calls.filter(|(_, called)| **called != NO_CALL).for_each(|(site, of)| {
+            called.entry(*of).or_insert(*site);
+        });
+    }
+    let mut only_reads =
+        |function: u32, site: u32| signature::only_reads(&signature((program, function), site, text_of));
+    called.iter().filter(|(of, site)| only_reads(**of, **site)).map(|(of, _)| *of).collect()
 }
 
 /// Values behind the last execution of each suspect, in the first failed test that has any.
@@ -416,4 +447,21 @@ pub fn ran_by_threads(directory: &Path) -> HashMap<u64, HashSet<Statement>> {
         ran.entry(thread.map_hash).or_default().extend(spectra.statements(thread));
     }
     ran
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_signature_ends_where_the_body_begins() {
+        let text = ["impl A {", "fn map<F>(", "    &self,", "    f: F,", ") -> B {", "f(self)"];
+        let mut program = ProgramSites::default();
+        program.function_lines = vec![5];
+        let signature = signature((&program, 0), 0, &mut |_, line| {
+            text.get(line as usize - 1).map(|text| text.to_string())
+        });
+        assert_eq!(signature, "fn map<F>( &self, f: F, ) -> B { ");
+        assert!(signature::only_reads(&signature));
+    }
 }

@@ -60,6 +60,8 @@ pub struct ProgramSites {
     pub sites: Vec<Site>,
     /// All functions.
     pub functions: Vec<Function>,
+    /// The line at which each of them begins; 0 without a known one.
+    pub function_lines: Vec<u32>,
     by_place: HashMap<(u16, u32), u32>,
     /// By the number of a statement; [`NONE`] for none.
     by_number: Vec<u32>,
@@ -83,14 +85,17 @@ impl ProgramSites {
             let bodies = names.code(file).map_or(&[][..], |code| &code.bodies);
             let is_named =
                 |body: &&CodeBody| matches!(body.kind, BodyKind::Function | BodyKind::AsyncFunction);
-            let named: HashSet<&str> = bodies.iter().filter(is_named).map(|body| &*body.path).collect();
+            let named: HashMap<&str, u32> =
+                bodies.iter().filter(is_named).map(|body| (&*body.path, body.span.line)).collect();
             let statements = names.described(file).zip(names.statements(file));
             for (statement, span) in statements.filter(|(statement, _)| statement.recorded) {
                 let function = Function { file, path: statement.function.to_owned() };
                 let role = role(path, &function.path);
-                let is_initializer = !bodies.is_empty() && !named.contains(&*function.path);
+                let begin = named.get(&*function.path).copied();
+                let is_initializer = !bodies.is_empty() && begin.is_none();
                 let number = *functions.entry(function).or_insert_with_key(|function| {
                     program.functions.push(function.clone());
+                    program.function_lines.push(begin.unwrap_or(0));
                     program.functions.len() as u32 - 1
                 });
                 let next = program.sites.len() as u32;

@@ -3,7 +3,7 @@
 //!
 //! Each site has a rank of its own. Those that the same tests ran share a mark.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
@@ -31,6 +31,8 @@ const OTHER_WAY: f64 = 1.1;
 const BRANCH: f64 = 0.97;
 /// What a statement counts that only formatted messages of panics: passed tests have no such message.
 const FORMATS: f64 = 0.2;
+/// What a statement counts that only read a value when a check of it failed: what made the value is wrong more often.
+const READS: f64 = 0.8;
 /// What each further failed test takes from the weight of the order of the histories.
 const MORE_FAILED: f64 = 0.05;
 /// What a statement of `main` counts: it only begins what other functions do.
@@ -70,6 +72,8 @@ pub struct SiteEvidence {
     pub panics_in: u32,
     /// Number of failed tests in which it only formatted the message of the panic.
     pub formats_in: u32,
+    /// Number of failed tests in which it only read the value whose check failed.
+    pub reads_in: u32,
     /// How likely it is the mistake by its text alone, from 0 to 1.
     pub text: f64,
     /// All of it.
@@ -133,11 +137,13 @@ impl Ranking {
     }
 }
 
-/// Ranks the sites by these failed tests and all passed ones. `weigh` says what the text of a site says.
+/// Ranks the sites by these failed tests and all passed ones. `readers` are functions that only read; `weigh` says what the text
+/// of a site says.
 pub fn rank(
     program: &ProgramSites,
     tests: &[Test],
     failed: &[usize],
+    readers: &HashSet<u32>,
     weigh: &mut dyn FnMut(u32) -> TextEvidence,
 ) -> Ranking {
     let numbered = tests.iter().enumerate();
@@ -150,7 +156,7 @@ pub fn rank(
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
     let weights = Weights::of(program, &tests);
-    add_order(program, &members, &mut ranking);
+    add_order(program, &members, readers, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
             let TextEvidence { weight, is_check } = weigh(site as u32);
@@ -291,7 +297,12 @@ fn add_branch(
 }
 
 /// Nearness, open calls, makers, and the first differences from the nearest passed tests.
-fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ranking) {
+fn add_order(
+    program: &ProgramSites,
+    tests: &[(usize, &Test)],
+    readers: &HashSet<u32>,
+    ranking: &mut Ranking,
+) {
     let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
     let of_own = |set: &SiteSet| set.iter().filter(own).collect::<SiteSet>();
     let passed: Vec<(usize, SiteSet)> = tests
@@ -316,6 +327,9 @@ fn add_order(program: &ProgramSites, tests: &[(usize, &Test)], ranking: &mut Ran
                 let near = (-f64::from(distance) / REACH).exp();
                 ranking.evidence[site as usize].near += weight * near / with_history;
             }
+        }
+        for site in history.only_read(program, readers).iter() {
+            ranking.evidence[site as usize].reads_in += 1;
         }
         for site in history.message.iter() {
             ranking.evidence[site as usize].formats_in += 1;
@@ -392,9 +406,10 @@ fn score(evidence: &SiteEvidence, role: Role, totals: TestTotals, weights: &Weig
         Role::Dependency => 0.2,
     };
     let formats = if 2 * evidence.formats_in > totals.failed { FORMATS } else { 1.0 };
+    let reads = if 2 * evidence.reads_in > totals.failed { READS } else { 1.0 };
     // The more tests failed, the more their spectra say by themselves, while the order is only a mean over them.
     let shared = 1.0 / (1.0 + MORE_FAILED * (f64::from(totals.failed) - 1.0));
-    role * formats * value * (1.0 - shared * (1.0 - weights.rest - order))
+    role * formats * reads * value * (1.0 - shared * (1.0 - weights.rest - order))
 }
 
 /// For each site a hash of the set of tests that ran it.
@@ -483,7 +498,7 @@ fn order(program: &ProgramSites, tests: &[&Test], ranking: &mut Ranking) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::history::FailureHistory;
+    use super::super::history::{FailureHistory, NO_CALL};
     use super::*;
     use proptest::prelude::*;
     use xhist_history::model::Names;
@@ -516,7 +531,10 @@ mod tests {
 
     fn ranked(tests: &[Test]) -> Ranking {
         let failed: Vec<usize> = (0..tests.len()).filter(|test| tests[*test].failed).collect();
-        rank(&program(), tests, &failed, &mut |_| TextEvidence { weight: 0.5, is_check: false })
+        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence {
+            weight: 0.5,
+            is_check: false,
+        })
     }
 
     fn suspects(tests: &[Test]) -> Vec<u32> {
@@ -541,7 +559,7 @@ mod tests {
         let mut open = |end_line| {
             program.sites[0].end_line = end_line;
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
-            let evidence = rank(&program, &tests, &[0], weigh).evidence;
+            let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
             [2, 0, 5].map(|site: usize| evidence[site].open)
         };
         assert_eq!(open(1), [1.0, OUTWARD, OUTWARD * OUTWARD]);
@@ -577,7 +595,7 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), is_check, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check };
-            rank(&program, &tests, &[0], weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!(first(true, Role::Test), 0);
         assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
@@ -594,9 +612,25 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
             let weight = |site| if site == 0 { 1.0 } else { 0.5 };
             let weigh = &mut |site| TextEvidence { weight: weight(site), is_check: true };
-            rank(&program, &tests, &[0], weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first(Role::Test), first(Role::Own)), (0, 3));
+    }
+
+    #[test]
+    fn what_only_read_weighs_less_than_what_made_the_value() {
+        let mut program = program();
+        program.sites[11].role = Role::Test;
+        let mut tests = [test(0b1_0001 | 1 << 11, true)];
+        let history = tests[0].history.as_mut().unwrap();
+        (history.panic_site, history.is_check) = (Some(11), true);
+        // The test calls `f`, and checks what `g` returns.
+        (history.order, history.called) = (vec![11, 0, 11, 4], vec![NO_CALL, 0, NO_CALL, 1]);
+        let mut first = |readers: &[u32]| {
+            let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
+            rank(&program, &tests, &[0], &readers.iter().copied().collect(), weigh).suspects[0].site
+        };
+        assert_eq!((first(&[]), first(&[1])), (4, 0));
     }
 
     #[test]
@@ -608,7 +642,7 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first(Role::Test), first(Role::Own)), (1, 3));
     }
@@ -623,7 +657,7 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first("main"), first("h")), (0, 11));
     }
@@ -636,7 +670,7 @@ mod tests {
             let mut tests = [test(0b1_0001, true)];
             tests[0].history.as_mut().unwrap().open = vec![0, 4];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first("f"), first("f!")), (0, 4));
     }
@@ -664,7 +698,7 @@ mod tests {
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
         assert_eq!(suspects(&tests)[..2], [7, 1], "though every test ran it");
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
-        let ranking = rank(&program(), &tests, &[0], &mut { check });
+        let ranking = rank(&program(), &tests, &[0], &HashSet::new(), &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
     }
 
@@ -684,7 +718,7 @@ mod tests {
             program.sites[11].role = Role::Test;
             let weigh =
                 &mut |site| TextEvidence { weight: if site == 1 { 1.0 } else { 0.5 }, is_check: false };
-            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), weigh).suspects[0].site
+            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashSet::new(), weigh).suspects[0].site
         };
         assert_eq!((first(1), first(40)), (1, 0));
     }
@@ -740,11 +774,11 @@ mod tests {
         let mut program = program();
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0001, false)];
         let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
-        let evidence = rank(&program, &tests, &[0], weigh).evidence;
+        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
         // Site 1 is a test of `else if` in the statement at site 0.
         (program.sites[1].parent, program.sites[2].parent) = (Some(0), Some(0));
-        let evidence = rank(&program, &tests, &[0], weigh).evidence;
+        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
     }
 
