@@ -243,19 +243,9 @@ impl Structure {
         &self.calls[calls.start as usize..calls.end as usize]
     }
 
-    /// Whether a statement calls what passes on the panic of another thread.
-    pub fn passes_on(&self, statement: StatementId) -> bool {
-        self.info(statement).panics.passes_on
-    }
-
-    /// Whether a statement calls what panics if a condition does not hold.
-    pub fn checks(&self, statement: StatementId) -> bool {
-        self.info(statement).panics.checks
-    }
-
-    /// Whether a statement makes a text of values, which a check in it may compare.
-    pub fn makes_text(&self, statement: StatementId) -> bool {
-        self.info(statement).panics.makes_text
+    /// What the statement's own text names that has to do with panics.
+    pub fn panic_calls(&self, statement: StatementId) -> PanicCalls {
+        self.info(statement).panics
     }
 
     /// A sum of the statement's text, the same in each build; 0 if the map does not know it.

@@ -122,7 +122,7 @@ impl Places {
                 end_col: span.end_col,
                 function,
                 may_end: structure.may_end(statement),
-                checks: structure.checks(statement),
+                checks: structure.panic_calls(statement).checks,
                 text: structure.text(statement),
             },
         );

@@ -277,7 +277,7 @@ impl<'o> Calls<'o> {
 fn returned(open: &[&Activation], panic: &LocatedPanic, structure: &Structure, names: &Names) -> usize {
     let at_panic = |activation: &&Activation| {
         let statement = activation.statement;
-        let ends = (structure.may_end(statement), structure.checks(statement));
+        let ends = (structure.may_end(statement), structure.panic_calls(statement).checks);
         let (file, span) = structure.place(statement);
         let is_in = |place: &CodePlace| names.path(file).is_some_and(|path| place.is_in(path));
         panic.frame(ends, &(span.line..=span.end_line.max(span.line)), &is_in)

@@ -246,7 +246,8 @@ impl<'a> Reading<'a> {
             self.depths.push(u32::try_from(self.calls.depth()).unwrap_or(u32::MAX));
             if self.is_of_test(site) {
                 let structure = &self.code.structure;
-                self.makes_text = self.calls.top().is_some_and(|top| structure.makes_text(top.statement));
+                self.makes_text =
+                    self.calls.top().is_some_and(|top| structure.panic_calls(top.statement).makes_text);
             }
         }
         let depth = self.calls.depth();
@@ -332,7 +333,7 @@ impl<'a> Reading<'a> {
     }
 
     fn passes_on(&self) -> bool {
-        self.calls.top().is_some_and(|top| self.code.structure.passes_on(top.statement))
+        self.calls.top().is_some_and(|top| self.code.structure.panic_calls(top.statement).passes_on)
     }
 
     /// Removes the newest sites that are in functions `fmt`, or in calls of these.

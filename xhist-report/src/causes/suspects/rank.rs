@@ -626,7 +626,7 @@ mod tests {
         (history.panic_site, history.is_check) = (Some(11), true);
         // The test calls `f`, and checks what `g` returns.
         (history.order, history.called) = (vec![11, 0, 11, 4], vec![NO_CALL, 0, NO_CALL, 1]);
-        let mut first = |readers: &[u32]| {
+        let first = |readers: &[u32]| {
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
             rank(&program, &tests, &[0], &readers.iter().copied().collect(), weigh).suspects[0].site
         };
