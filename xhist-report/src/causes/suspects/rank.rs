@@ -32,7 +32,7 @@ const BRANCH: f64 = 0.97;
 /// What a statement counts that only formatted messages of panics: passed tests have no such message.
 const FORMATS: f64 = 0.2;
 /// What a statement counts that only read a value when a check of it failed: what made the value is wrong more often.
-const READS: f64 = 0.8;
+const READS: f64 = 0.7;
 /// What each further failed test takes from the weight of the order of the histories.
 const MORE_FAILED: f64 = 0.05;
 /// What a statement of `main` counts: it only begins what other functions do.
