@@ -27,6 +27,15 @@ pub struct Maker {
     pub steps: u32,
 }
 
+/// What a method does to what it is called on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// It takes `&self`.
+    Reads,
+    /// It takes `&mut self`.
+    Changes,
+}
+
 /// No function.
 pub const NO_CALL: u32 = u32::MAX;
 
@@ -98,24 +107,25 @@ impl FailureHistory {
         self.order.iter().copied().collect()
     }
 
-    /// The program's own sites that ran only since the last statement of the test, in calls of these functions, which only read.
-    /// None if a check of the program itself failed, or if nothing before made what they read.
-    pub fn only_read(&self, program: &ProgramSites, readers: &HashSet<u32>) -> SiteSet {
+    /// The program's own sites that ran only since the last statement of the test, if that only read what an earlier call
+    /// changed. None if a check of the program itself failed.
+    pub fn only_read(&self, program: &ProgramSites, accesses: &HashMap<u32, Access>) -> SiteSet {
         let is_of_test = |site: &u32| program.sites[*site as usize].role == Role::Test;
         let is_check = self.has_panic && self.panic_site.is_none_or(|site| is_of_test(&site));
         let last = self.order.iter().rposition(is_of_test).filter(|_| is_check);
-        let Some((made, checked)) = last.and_then(|last| self.order.split_at_checked(last + 1)) else {
+        let Some((before, behind)) = last.and_then(|last| self.called.split_at_checked(last + 1)) else {
             return SiteSet::default();
         };
-        let reads = |of: &u32| *of == NO_CALL || readers.contains(of);
-        let (before, behind) = self.called.split_at(made.len().min(self.called.len()));
-        if !behind.iter().all(reads) || before.iter().all(reads) {
+        let is = |of: &u32, access| accesses.get(of) == Some(&access);
+        if !behind.iter().all(|of| is(of, Access::Reads)) || !before.iter().any(|of| is(of, Access::Changes))
+        {
             return SiteSet::default();
         }
-        // What made the value may have run it, too.
-        let makes: HashSet<u32> =
-            made.iter().zip(before).filter(|(_, of)| !reads(of)).map(|(site, _)| *site).collect();
-        checked.iter().copied().filter(|site| !is_of_test(site) && !makes.contains(site)).collect()
+        let (made, read) = self.order.split_at(before.len());
+        // What changed the value may have run it, too.
+        let changes = made.iter().zip(before).filter(|(_, of)| is(of, Access::Changes));
+        let changes: HashSet<u32> = changes.map(|(site, _)| *site).collect();
+        read.iter().copied().filter(|site| !changes.contains(site)).collect()
     }
 
     /// Each of the program's own sites once, by its last execution, newest first.
@@ -488,20 +498,21 @@ mod tests {
     }
 
     #[test]
-    fn what_only_reads_is_known_if_something_made_what_it_read() {
+    fn what_only_reads_is_known_if_something_changed_what_it_read() {
         // The test calls `f`, and checks something of it by `g`, twice. The second check fails.
         let history = FailureHistory { has_panic: true, ..history("5 1 2 6 3 6 3 4") };
         let program = program();
         assert_eq!(history.called, [NO_CALL, 0, 0, NO_CALL, 1, NO_CALL, 1, 1]);
-        let found = |history: &FailureHistory, readers: &[u32]| {
-            let readers = readers.iter().copied().collect();
-            history.only_read(&program, &readers).iter().collect::<Vec<_>>()
+        let found = |history: &FailureHistory, accesses: &[(u32, Access)]| {
+            let accesses = accesses.iter().copied().collect();
+            history.only_read(&program, &accesses).iter().collect::<Vec<_>>()
         };
-        assert_eq!(found(&history, &[1]), [2, 3]);
-        assert_eq!(found(&history, &[]), [0; 0], "`g` does not only read");
-        assert_eq!(found(&history, &[0, 1]), [0; 0], "nothing made it");
+        let both = [(0, Access::Changes), (1, Access::Reads)];
+        assert_eq!(found(&history, &both), [2, 3]);
+        assert_eq!(found(&history, &both[..1]), [0; 0], "`g` does not only read");
+        assert_eq!(found(&history, &both[1..]), [0; 0], "`f` made it, as `new` does");
         let panicked = FailureHistory { panic_site: Some(3), ..history.clone() };
-        assert_eq!(found(&panicked, &[1]), [0; 0], "`g` panicked");
+        assert_eq!(found(&panicked, &both), [0; 0], "`g` panicked");
     }
 
     /// The history of these statements, by their numbers; `p` is a panic. `may_fail`: the ring says that the thread failed.

@@ -38,7 +38,7 @@ pub use run::RingsOfTests;
 
 use self::findings::{SuspectFindings, SuspectText};
 use self::first_lines::FailedWay;
-use self::history::{NO_CALL, TestedCode};
+use self::history::{Access, NO_CALL, TestedCode};
 use self::program::ProgramSites;
 use self::rank::{Ranking, rank};
 pub use self::run::StartedProcess;
@@ -274,7 +274,7 @@ fn ranked<T>(
         let text = &mut |site, line| texts(site, line, notes);
         history.makers = makers::makers((&program, &in_front), history, text);
     }
-    let readers = readers(&program, &found.tests, &mut |site, line| texts(site, line, notes));
+    let accesses = accesses(&program, &found.tests, &mut |site, line| texts(site, line, notes));
     let mut weigh = |site: u32| {
         let text = texts(site, program.sites[site as usize].line, notes);
         TextEvidence::of(text.as_deref())
@@ -282,7 +282,7 @@ fn ranked<T>(
     let mut rankings: Vec<Ranking> = Vec::new();
     let blamed = program.blamed(found.tests.iter().filter(|test| test.failed).map(|test| &test.ran));
     for failed in clusters::clusters(&blamed, &found.tests) {
-        let mut ranking = rank(&blamed, &found.tests, &failed, &readers, &mut weigh);
+        let mut ranking = rank(&blamed, &found.tests, &failed, &accesses, &mut weigh);
         ranking.suspects.truncate(options.limit);
         rankings.push(ranking);
     }
@@ -316,12 +316,12 @@ fn signature(
     signature::signature((1..=body).rev().map_while(|line| text_of(site, line)))
 }
 
-/// The functions that failed tests called and that take `&self`: they only read, as a rule.
-fn readers(
+/// What the functions that failed tests called do to what they are called on, as their text says.
+fn accesses(
     program: &ProgramSites,
     tests: &[Test],
     text_of: &mut dyn FnMut(u32, u32) -> Option<String>,
-) -> HashSet<u32> {
+) -> HashMap<u32, Access> {
     let histories = tests.iter().filter(|test| test.failed).filter_map(|test| test.history.as_ref());
     let mut called: HashMap<u32, u32> = HashMap::new();
     for history in histories {
@@ -330,9 +330,16 @@ fn readers(
             called.entry(*of).or_insert(*site);
         });
     }
-    let mut only_reads =
-        |function: u32, site: u32| signature::only_reads(&signature((program, function), site, text_of));
-    called.iter().filter(|(of, site)| only_reads(**of, **site)).map(|(of, _)| *of).collect()
+    let access = |(function, site)| {
+        let signature = signature((program, function), site, text_of);
+        let access = match (signature::only_reads(&signature), signature::changes(&signature)) {
+            (true, _) => Access::Reads,
+            (_, true) => Access::Changes,
+            _ => return None,
+        };
+        Some((function, access))
+    };
+    called.into_iter().filter_map(access).collect()
 }
 
 /// Values behind the last execution of each suspect, in the first failed test that has any.

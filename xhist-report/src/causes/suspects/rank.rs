@@ -3,11 +3,11 @@
 //!
 //! Each site has a rank of its own. Those that the same tests ran share a mark.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 
 use super::bits::SiteSet;
 use super::formula::{Counts, TestTotals, ochiai};
-use super::history::Maker;
+use super::history::{Access, Maker};
 use super::program::{ProgramSites, Role};
 use super::run::Test;
 use super::text_weight::TextEvidence;
@@ -137,13 +137,13 @@ impl Ranking {
     }
 }
 
-/// Ranks the sites by these failed tests and all passed ones. `readers` are functions that only read; `weigh` says what the text
-/// of a site says.
+/// Ranks the sites by these failed tests and all passed ones. `accesses`: what functions do to what they are called on; `weigh`
+/// says what the text of a site says.
 pub fn rank(
     program: &ProgramSites,
     tests: &[Test],
     failed: &[usize],
-    readers: &HashSet<u32>,
+    accesses: &HashMap<u32, Access>,
     weigh: &mut dyn FnMut(u32) -> TextEvidence,
 ) -> Ranking {
     let numbered = tests.iter().enumerate();
@@ -156,7 +156,7 @@ pub fn rank(
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
     let weights = Weights::of(program, &tests);
-    add_order(program, &members, readers, &mut ranking);
+    add_order(program, &members, accesses, &mut ranking);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
             let TextEvidence { weight, is_check } = weigh(site as u32);
@@ -300,7 +300,7 @@ fn add_branch(
 fn add_order(
     program: &ProgramSites,
     tests: &[(usize, &Test)],
-    readers: &HashSet<u32>,
+    accesses: &HashMap<u32, Access>,
     ranking: &mut Ranking,
 ) {
     let own = |site: &u32| program.sites[*site as usize].role == Role::Own;
@@ -328,7 +328,7 @@ fn add_order(
                 ranking.evidence[site as usize].near += weight * near / with_history;
             }
         }
-        for site in history.only_read(program, readers).iter() {
+        for site in history.only_read(program, accesses).iter() {
             ranking.evidence[site as usize].reads_in += 1;
         }
         for site in history.message.iter() {
@@ -531,7 +531,7 @@ mod tests {
 
     fn ranked(tests: &[Test]) -> Ranking {
         let failed: Vec<usize> = (0..tests.len()).filter(|test| tests[*test].failed).collect();
-        rank(&program(), tests, &failed, &HashSet::new(), &mut |_| TextEvidence {
+        rank(&program(), tests, &failed, &HashMap::new(), &mut |_| TextEvidence {
             weight: 0.5,
             is_check: false,
         })
@@ -559,7 +559,7 @@ mod tests {
         let mut open = |end_line| {
             program.sites[0].end_line = end_line;
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
-            let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+            let evidence = rank(&program, &tests, &[0], &HashMap::new(), weigh).evidence;
             [2, 0, 5].map(|site: usize| evidence[site].open)
         };
         assert_eq!(open(1), [1.0, OUTWARD, OUTWARD * OUTWARD]);
@@ -595,7 +595,7 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), is_check, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!(first(true, Role::Test), 0);
         assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
@@ -612,13 +612,13 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
             let weight = |site| if site == 0 { 1.0 } else { 0.5 };
             let weigh = &mut |site| TextEvidence { weight: weight(site), is_check: true };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!((first(Role::Test), first(Role::Own)), (0, 3));
     }
 
     #[test]
-    fn what_only_read_weighs_less_than_what_made_the_value() {
+    fn what_only_read_weighs_less_than_what_changed_the_value() {
         let mut program = program();
         program.sites[11].role = Role::Test;
         let mut tests = [test(0b1_0001 | 1 << 11, true)];
@@ -626,11 +626,11 @@ mod tests {
         (history.panic_site, history.is_check) = (Some(11), true);
         // The test calls `f`, and checks what `g` returns.
         (history.order, history.called) = (vec![11, 0, 11, 4], vec![NO_CALL, 0, NO_CALL, 1]);
-        let first = |readers: &[u32]| {
+        let first = |accesses: &[(u32, Access)]| {
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], &readers.iter().copied().collect(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &accesses.iter().copied().collect(), weigh).suspects[0].site
         };
-        assert_eq!((first(&[]), first(&[1])), (4, 0));
+        assert_eq!((first(&[]), first(&[(0, Access::Changes), (1, Access::Reads)])), (4, 0));
     }
 
     #[test]
@@ -642,7 +642,7 @@ mod tests {
             let history = tests[0].history.as_mut().unwrap();
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![3]);
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!((first(Role::Test), first(Role::Own)), (1, 3));
     }
@@ -657,7 +657,7 @@ mod tests {
             (history.panic_site, history.is_check, history.open) = (Some(11), true, vec![11, 3]);
             history.makers = vec![Maker { site: 0, steps: 0 }];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!((first("main"), first("h")), (0, 11));
     }
@@ -670,7 +670,7 @@ mod tests {
             let mut tests = [test(0b1_0001, true)];
             tests[0].history.as_mut().unwrap().open = vec![0, 4];
             let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: true };
-            rank(&program, &tests, &[0], &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!((first("f"), first("f!")), (0, 4));
     }
@@ -698,7 +698,7 @@ mod tests {
         tests[0].history.as_mut().unwrap().panic_site = Some(1);
         assert_eq!(suspects(&tests)[..2], [7, 1], "though every test ran it");
         let check = |_| TextEvidence { weight: 0.5, is_check: true };
-        let ranking = rank(&program(), &tests, &[0], &HashSet::new(), &mut { check });
+        let ranking = rank(&program(), &tests, &[0], &HashMap::new(), &mut { check });
         assert!(ranking.suspects.iter().all(|suspect| suspect.site != 1), "it checks something");
     }
 
@@ -718,7 +718,7 @@ mod tests {
             program.sites[11].role = Role::Test;
             let weigh =
                 &mut |site| TextEvidence { weight: if site == 1 { 1.0 } else { 0.5 }, is_check: false };
-            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashSet::new(), weigh).suspects[0].site
+            rank(&program, &tests, &(0..failed).collect::<Vec<_>>(), &HashMap::new(), weigh).suspects[0].site
         };
         assert_eq!((first(1), first(40)), (1, 0));
     }
@@ -774,11 +774,11 @@ mod tests {
         let mut program = program();
         let tests = [test(0b0111, true), test(0b0011, false), test(0b0001, false)];
         let weigh = &mut |_| TextEvidence { weight: 0.5, is_check: false };
-        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        let evidence = rank(&program, &tests, &[0], &HashMap::new(), weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
         // Site 1 is a test of `else if` in the statement at site 0.
         (program.sites[1].parent, program.sites[2].parent) = (Some(0), Some(0));
-        let evidence = rank(&program, &tests, &[0], &HashSet::new(), weigh).evidence;
+        let evidence = rank(&program, &tests, &[0], &HashMap::new(), weigh).evidence;
         assert_eq!([0, 1].map(|site: usize| evidence[site].leads_there), [false, true]);
     }
 

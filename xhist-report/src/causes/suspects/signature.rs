@@ -1,4 +1,4 @@
-//! What the signature of a function says of it: whether it only reads.
+//! What the signature of a function says of it: whether it only reads, or changes what it is called on.
 
 use super::maker_text::code_of;
 
@@ -20,19 +20,34 @@ pub fn signature(lines: impl Iterator<Item = String>) -> String {
 
 /// Whether a function with this signature takes `&self`.
 pub fn only_reads(signature: &str) -> bool {
-    let is_part = |char: char| char.is_alphanumeric() || char == '_';
+    before_self(signature)
+        .and_then(|before| before.strip_suffix('&'))
+        .is_some_and(|before| before.trim_end().ends_with('('))
+}
+
+/// Whether a function with this signature takes `&mut self`.
+pub fn changes(signature: &str) -> bool {
+    let before = before_self(signature).and_then(|before| before.strip_suffix("mut"));
+    before.and_then(|before| without_lifetime(before.trim_end()).strip_suffix('&')).is_some()
+}
+
+/// What is in front of the first `self` of a signature, without a lifetime.
+fn before_self(signature: &str) -> Option<&str> {
     let mut words = signature.match_indices("self").map(|(at, word)| (at, at + word.len()));
-    let Some((at, _)) = words
-        .find(|(at, end)| !signature[..*at].ends_with(is_part) && !signature[*end..].starts_with(is_part))
-    else {
-        return false;
-    };
-    let before = signature[..at].trim_end();
-    let reference = match before.rsplit_once('\'') {
+    let (at, _) = words
+        .find(|(at, end)| !signature[..*at].ends_with(is_part) && !signature[*end..].starts_with(is_part))?;
+    Some(without_lifetime(signature[..at].trim_end()))
+}
+
+fn without_lifetime(text: &str) -> &str {
+    match text.rsplit_once('\'') {
         Some((before, lifetime)) if !lifetime.is_empty() && lifetime.chars().all(is_part) => before,
-        _ => before,
-    };
-    reference.strip_suffix('&').is_some_and(|before| before.trim_end().ends_with('('))
+        _ => text,
+    }
+}
+
+fn is_part(char: char) -> bool {
+    char.is_alphanumeric() || char == '_'
 }
 
 #[cfg(test)]
@@ -58,6 +73,15 @@ mod tests {
             "",
         ] {
             assert!(!reads(other), "{other}");
+        }
+    }
+    #[test]
+    fn a_changer_takes_a_mutable_reference_to_itself() {
+        for changer in ["fn push(&mut self, t: T) {", "fn next<'a>(&'a mut self) -> &'a T {"] {
+            assert!(changes(changer), "{changer}");
+        }
+        for other in ["fn len(&self) {", "fn of(mut self) {", "fn new() -> Self {", "fn f(a: &mut A) {", ""] {
+            assert!(!changes(other), "{other}");
         }
     }
 }
