@@ -1,6 +1,10 @@
 //! Firmware that logs by `defmt`, without a line of xhist: is each line in the history, at its statement, in its own words?
 
-use std::time::Duration;
+use std::fs::File;
+use std::io::Write as _;
+use std::os::unix::fs::OpenOptionsExt as _;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use xhist_tests::{RISC_V, Tree, line_of, report, repository, ring_of};
 
@@ -38,7 +42,19 @@ pub(super) fn lines() {
     let lock = std::fs::read_to_string(fixture.join("Cargo.lock")).expect("a lock file");
     assert_eq!(project.read("Cargo.lock"), lock, "the lock file is as it was");
 
-    // In the history, each behind its statement.
+    // In the history, each behind its statement. The record of the run names its program, so another one of the same sources,
+    // with other texts, does not matter.
+    let builds = project.join("target/xhist/build/thumbv7m-none-eabi/release");
+    let program = builds.join("defmt-lines");
+    let mut other = File::options()
+        .create(true)
+        .truncate(true)
+        .write(true)
+        .mode(0o755)
+        .open(builds.join("deps/defmt_lines-0"));
+    let other = other.as_mut().expect("another program");
+    other.write_all(&in_other_words(&program)).expect("written");
+    other.set_modified(SystemTime::UNIX_EPOCH).expect("the time of an earlier build");
     let history = report(project.path()).args("history").succeed().stdout;
     let entries: Vec<&str> = history.lines().map(|line| line.split_once(' ').expect("a number").1).collect();
     let logged: Vec<usize> = (0..entries.len()).filter(|at| entries[*at].contains("defmt_lines: ")).collect();
@@ -69,7 +85,6 @@ pub(super) fn lines() {
     let history = report(elsewhere.path()).args("history dump.bin").done().stdout;
     let bytes = "xhist(0x000001) defmt(0x0b): 12 00 00 00 00 00; a dump with --program FILE has its text";
     assert!(history.contains(bytes), "{history}");
-    let program = project.join("target/xhist/build/thumbv7m-none-eabi/release/defmt-lines");
     let named = report(elsewhere.path()).args("history dump.bin --program").arg(program).done().stdout;
     assert!(named.contains("log_info(0x06): 0.000000 defmt_lines: start"), "{named}");
 
@@ -80,6 +95,15 @@ pub(super) fn lines() {
     assert_eq!(newest.split_whitespace().collect::<Vec<_>>().join(" "), error, "{}", with_logger.stderr);
     let history = report(project.path()).args("history").done().stdout;
     assert!(history.contains("/defmt-rtt-"), "{history}");
+}
+
+/// A program with another text in place of one of its lines.
+fn in_other_words(program: &Path) -> Vec<u8> {
+    let mut program = std::fs::read(program).expect("the program");
+    let (text, other) = (b"no answer in round", b"an answer in round");
+    let at = program.windows(text.len()).position(|window| window == text).expect("the name of a symbol");
+    program[at..at + text.len()].copy_from_slice(other);
+    program
 }
 
 /// A RISC-V, whose linker places the flags in another order.
