@@ -127,7 +127,8 @@ pub fn listing(wanted: &SourceLines, runs: &[ListedRun<'_>]) -> Result<Vec<Query
         runs.iter().find_map(|run| run.recording.files.iter().find(|file| is_file(file, &wanted.path)));
     let Some(file) = file else {
         let (first, last) = wanted.lines.unwrap_or((1, 1));
-        let why = match wanted.path.contains("::") {
+        let is_name = wanted.path.contains("::") || !wanted.path.contains(['.', '/']);
+        let why = match is_name && wanted.lines.is_none() {
             true => WantedPlace::Function(wanted.path.clone()),
             false => WantedPlace::Lines(wanted.path.clone(), first, last),
         };
@@ -206,8 +207,12 @@ mod tests {
             rows[1..].iter().filter_map(|row| row.json["line"].as_u64()).collect::<Vec<_>>()
         };
         assert_eq!(lines("leaf"), [10, 11]);
-        let why = listing(&SourceLines::parse("a::none"), &[run]).unwrap_err().to_string();
-        assert!(why.contains("functions that are: "), "{why}");
+        for name in ["a::none", "none"] {
+            let why = listing(&SourceLines::parse(name), &[run]).unwrap_err().to_string();
+            assert!(why.contains("functions that are: "), "{why}");
+        }
+        let why = listing(&SourceLines::parse("none.rs"), &[run]).unwrap_err().to_string();
+        assert!(why.contains("files that are: "), "{why}");
         let mut twice = RecordingSample::calls();
         twice.recording.functions[0].name = "a::leaf".to_owned();
         let run = ListedRun { name: "run", recording: &twice.recording };

@@ -215,10 +215,11 @@ impl<'o> Order<'o> {
         let locks = programs().map(|program| program.locks()).sum();
         let pairs: usize = self.programs.values().map(|known| known.locks.pairs()).sum();
         notes.note(format_args!(
-            "checked {}, {}, and {} that take a lock ({} of locks)",
+            "checked {}, {}, and {} that {} a lock ({} of locks)",
             count(sections, "exclusive section"),
             count(rules, "expectation"),
             count(locks, "statement"),
+            if locks == 1 { "takes" } else { "take" },
             count(pairs, "pair")
         ));
     }
