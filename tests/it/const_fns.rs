@@ -2,12 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use xhist_tests::{Case, Done, Tree, cargo, history_of, manifest, repository};
+use xhist_tests::{Case, Done, Need, Tree, cargo, history_of, manifest, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("a_const_fn_that_no_constant_needs_is_recorded", recorded),
     Case::new("a_const_fn_of_a_dependency_is_recorded", of_a_dependency),
-    Case::new("of_a_registry_only_what_a_new_constant_needs_is_compiled_again", of_a_registry),
+    Case::needing(
+        "of_a_registry_only_what_a_new_constant_needs_is_compiled_again",
+        &[Need::Long],
+        of_a_registry,
+    ),
 ];
 
 /// What is printed once, when a compiler has refused a call.

@@ -1,5 +1,5 @@
 //! Do real crates, unmodified, pass their own tests under `cargo xhist test`, with the same counts?
-//! Two small ones usually, five with `XHIST_LONG=1`; `cargo run -p xhist-tests --bin corpus` tries all, or others.
+//! A small one usually, five with `XHIST_LONG=1`; `cargo run -p xhist-tests --bin corpus` tries all, or others.
 
 use std::time::Duration;
 
@@ -9,7 +9,7 @@ const REGISTRY: &[Need] = &[Need::Registry];
 const LONG: &[Need] = &[Need::Long, Need::Registry];
 
 pub const CASES: &[Case] = &[
-    Case::needing("smallvec", REGISTRY, || one("smallvec@1.16.5")),
+    Case::needing("smallvec", LONG, || one("smallvec@1.16.5")),
     Case::needing("bytes", LONG, || one("bytes@1.12.1")),
     Case::needing("walkdir", LONG, || one("walkdir@2.5.0")),
     Case::needing("semver", REGISTRY, || one("semver@1.0.27")),

@@ -29,7 +29,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_hostile_history_runs_no_script", BROWSER, hostile),
     Case::needing("a_history_without_entries_says_so", BROWSER, empty),
     Case::needing("suspects_and_diff_of_a_failed_test_are_shown", BROWSER, evidence),
-    Case::needing("motions_are_those_of_the_recording", BROWSER, motions),
+    Case::needing("motions_are_those_of_the_recording", &[Need::Long, Need::Browser], motions),
     Case::needing("pictures_of_the_documentation_are_made", BROWSER, pictures),
     Case::new("a_document_goes_to_a_file_or_to_the_browser", documents),
 ];

@@ -19,7 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_printed_advice_names_the_repository_it_was_installed_from", advice_from_git),
     Case::needing(
         "the_printed_advice_works_for_firmware",
-        &[Need::Firmware, Need::Registry],
+        &[Need::Long, Need::Firmware, Need::Registry],
         advice_for_firmware,
     ),
     Case::new("an_old_dump_keeps_its_names_when_the_sources_are_instrumented_again", old_dump),

@@ -3,7 +3,11 @@
 use xhist_tests::{Case, Listing, Need, Tree, cargo, line_of, online_cargo, report, repository};
 
 pub const CASES: &[Case] = &[
-    Case::needing("arguments_of_macros_are_recorded_where_they_are_code", &[Need::Registry], arguments),
+    Case::needing(
+        "arguments_of_macros_are_recorded_where_they_are_code",
+        &[Need::Long, Need::Registry],
+        arguments,
+    ),
     Case::new("a_foreign_macro_by_the_name_of_an_own_one_is_left_alone", foreign),
 ];
 

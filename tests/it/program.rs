@@ -7,9 +7,11 @@ use std::time::Duration;
 use rustix::process::Signal;
 use xhist_tests::{Case, Crate, Listing, Need, Run, Tree, online_cargo, report};
 
+const LONG: &[Need] = &[Need::Long, Need::Registry];
+
 pub const CASES: &[Case] = &[
-    Case::needing("hexyl_killed_by_a_segmentation_fault", &[Need::Registry], || killed_by(Signal::SEGV)),
-    Case::needing("hexyl_killed_by_an_abort", &[Need::Registry], || killed_by(Signal::ABORT)),
+    Case::needing("hexyl_killed_by_a_segmentation_fault", LONG, || killed_by(Signal::SEGV)),
+    Case::needing("hexyl_killed_by_an_abort", LONG, || killed_by(Signal::ABORT)),
 ];
 
 /// A hex viewer, instrumented.

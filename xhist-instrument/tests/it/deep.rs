@@ -2,6 +2,8 @@
 //! An abort here ends the whole test binary, which reveals a limit that is too high.
 
 use rayon::prelude::*;
+
+use crate::sources::is_long;
 use xhist_instrument::{Numbers, Options, analyze, instrument, parses, strip};
 
 /// Nests `before` .. `after` around `middle` in a function body.
@@ -58,9 +60,10 @@ const SHAPES: [(&str, &str, &str); 34] = [
 ];
 
 #[test]
-fn three_thousand_levels_of_any_syntax_work_or_are_refused() {
+fn thousands_of_levels_of_any_syntax_work_or_are_refused() {
+    let levels = if is_long() { 3_000 } else { 1_000 };
     SHAPES.par_iter().for_each(|(before, middle, after)| {
-        if let Err(refusal) = round_trip(&nest(before, middle, after, 3_000)) {
+        if let Err(refusal) = round_trip(&nest(before, middle, after, levels)) {
             let is_known = refusal.contains("levels deep") || refusal.contains("does not parse");
             assert!(is_known, "{before}..{after}: {refusal}");
         }
@@ -129,7 +132,8 @@ fn the_limit_itself_is_safe() {
 }
 
 #[test]
-fn sixty_thousand_statements_on_a_line_work() {
-    let text = format!("fn f() {{ {} }}", "x();".repeat(60_000));
+fn thousands_of_statements_on_a_line_work() {
+    let statements = if is_long() { 60_000 } else { 10_000 };
+    let text = format!("fn f() {{ {} }}", "x();".repeat(statements));
     round_trip(&text).unwrap();
 }

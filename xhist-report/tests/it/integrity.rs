@@ -69,7 +69,7 @@ fn is_beyond_checking(byte: usize, bit: usize) -> bool {
         || [last_time, open_time, thread_id].iter().any(|field| field.contains(&byte))
 }
 
-fn is_long() -> bool {
+pub(crate) fn is_long() -> bool {
     std::env::var_os("XHIST_LONG").is_some_and(|long| long != "0")
 }
 

@@ -138,7 +138,7 @@ fn parts() -> impl Strategy<Value = Vec<Part>> {
 
 /// Number of cases, without optimisation an eighth of them.
 pub(super) fn cases(optimised: u32) -> ProptestConfig {
-    let cases = if cfg!(debug_assertions) { optimised / 8 } else { optimised };
+    let cases = if cfg!(debug_assertions) { optimised / 16 } else { optimised };
     ProptestConfig { cases, max_shrink_iters: 2000, ..ProptestConfig::default() }
 }
 
