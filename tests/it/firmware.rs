@@ -113,6 +113,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_line_says_what_a_linker_script_of_the_projects_own_lacks", NEEDS_LONG, runner::no_place),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
+    Case::needing("memory_is_read_after_a_time_out_of_the_runner", NEEDS, runner::time_out),
     Case::needing(
         "each_failed_test_of_a_target_in_qemu_has_its_own_history",
         REGISTRY,
