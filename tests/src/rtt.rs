@@ -79,6 +79,8 @@ impl RttServer {
 impl Drop for RttServer {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
+        // A case that fails leaves no emulator.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
