@@ -35,7 +35,7 @@ fn type_walk(fixture: &str, board: &Board, text: &str) {
     let script = script.replace("../../labwired/", &format!("{}/tests/labwired/", repository().display()));
     let script = format!("python3() {{ \"$PYTHON\" \"$@\"; }}\n{script}");
     let run = Run::new("sh", project.path()).arg("-ec").arg(script);
-    run.env("PYTHON", Need::labwired().expect("LabWired")).limit(Duration::from_secs(100)).succeed();
+    run.env("PYTHON", Need::labwired().expect("LabWired")).limit(Duration::from_secs(400)).succeed();
     let done = online_cargo(project.path()).args(&format!("xhist {answer}")).succeed();
     let (shown, _) = block(behind, "plain", "");
     // The page leaves out lines.
