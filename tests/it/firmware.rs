@@ -114,7 +114,7 @@ pub const CASES: &[Case] = &[
     Case::needing("a_line_says_what_a_linker_script_of_the_projects_own_lacks", NEEDS_LONG, runner::no_place),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
     Case::new(
-        "the_stand_in_for_probe_rs_has_only_options_of_its_help",
+        "the_program_in_place_of_probe_rs_has_only_options_of_its_help",
         probe_rs::options_are_those_of_its_help,
     ),
     Case::needing(
