@@ -35,6 +35,9 @@ static void put_record(int32_t number) {
         xhist_qs_f32(&record, 2, 0.25f);
         xhist_qs_f64(&record, 1, -1e100);
         xhist_qs_str(&record, is_paused ? "paused" : "serving");
+        xhist_qs_sig(&record, 5, &philo);
+        xhist_qs_mem(&record, "\x01\xAB", 2);
+        xhist_qs_u16(&record, XHIST_QS_HEX, 0xBEEF);
     XHIST_QS_END()
 }
 

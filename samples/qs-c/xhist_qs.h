@@ -56,7 +56,9 @@ void xhist_qs_receive(uint8_t byte, void (*command)(uint8_t id, uint32_t a, uint
  *     xhist_qs_u8(&record, 1, number);
  *     xhist_qs_str(&record, "eating");
  * XHIST_QS_END()
- * Values are computed only if the record is on. The second argument is the width in which a host shows the value. */
+ * Values are computed only if the record is on. The second argument is the width in which a host shows the value; with
+ * XHIST_QS_HEX it shows an unsigned one in hexadecimal, with all digits. */
+#define XHIST_QS_HEX 15
 #define XHIST_QS_BEGIN(id_, object_)                  \
     if (xhist_qs_is_on((id_), (object_))) {           \
         struct xhist_qs_record record = {(id_), false, 0, {0}};
@@ -143,6 +145,34 @@ static inline void xhist_qs_str(struct xhist_qs_record *record, const char *text
     record->bytes[record->len++] = 8;
     xhist_qs_copy(record->bytes + record->len, text, len);
     record->len += len;
+}
+
+/* Up to 255 bytes of memory, in hexadecimal. */
+static inline void xhist_qs_mem(struct xhist_qs_record *record, const void *bytes, uint8_t len) {
+    if (record->is_cut || record->len + 2 + len > sizeof record->bytes) {
+        record->is_cut = true;
+        return;
+    }
+    record->bytes[record->len++] = 9;
+    record->bytes[record->len++] = len;
+    xhist_qs_copy(record->bytes + record->len, bytes, len);
+    record->len += len;
+}
+
+/* Bytes of a signal and of an object's address, as the library was compiled. */
+extern const uint8_t XHIST_QS_SIGNAL_BYTES[2];
+
+/* The name of a signal, of that object. */
+static inline void xhist_qs_sig(struct xhist_qs_record *record, uint32_t signal, const void *object) {
+    size_t of_signal = XHIST_QS_SIGNAL_BYTES[0], of_object = XHIST_QS_SIGNAL_BYTES[1];
+    if (record->is_cut || record->len + 1 + of_signal + of_object > sizeof record->bytes) {
+        record->is_cut = true;
+        return;
+    }
+    xhist_qs_element(record, 10, signal, of_signal);
+    for (size_t i = 0; i < of_object; i++) {
+        record->bytes[record->len++] = (uint8_t)((uint64_t)(uintptr_t)object >> (8 * i));
+    }
 }
 
 static inline uint64_t xhist_qs_address(const void *place) {

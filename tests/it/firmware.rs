@@ -12,6 +12,7 @@ mod embedded_test;
 mod executors;
 mod kinds;
 mod log;
+mod probe_rs;
 mod rtic;
 mod runner;
 mod trigger;
@@ -112,7 +113,17 @@ pub const CASES: &[Case] = &[
     Case::needing("a_trigger_stops_firmware_at_the_third_time", NEEDS, trigger::stops),
     Case::needing("a_line_says_what_a_linker_script_of_the_projects_own_lacks", NEEDS_LONG, runner::no_place),
     Case::needing("memory_is_read_after_probe_rs", NEEDS, runner::probe_rs),
+    Case::new(
+        "the_program_in_place_of_probe_rs_has_only_options_of_its_help",
+        probe_rs::options_are_those_of_its_help,
+    ),
+    Case::needing(
+        "the_installed_probe_rs_has_these_options_too",
+        &[Need::ProbeRs],
+        probe_rs::options_are_those_of_the_installed_one,
+    ),
     Case::needing("memory_is_read_after_gdb", NEEDS, runner::gdb),
+    Case::needing("memory_is_read_after_a_time_out_of_the_runner", NEEDS, runner::time_out),
     Case::needing("each_failed_test_of_a_target_in_qemu_has_its_own_history", LONG, embedded_test::in_qemu),
     Case::needing(
         "each_failed_test_of_a_target_with_a_probe_runs_again_alone",

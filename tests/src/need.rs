@@ -24,6 +24,8 @@ pub enum Need {
     Firmware,
     /// The same for RISC-V.
     FirmwareRiscV,
+    /// probe-rs.
+    ProbeRs,
     /// The recorded QS streams beside the checkout.
     QsStreams,
     /// socat, for pairs of pseudo-terminals.
@@ -74,6 +76,8 @@ impl Need {
             Need::Socat => {
                 (!succeeds("socat", &["-V"])).then(|| "socat is not installed: apt-get install socat".into())
             }
+            Need::ProbeRs => (!succeeds("probe-rs", &["--version"]))
+                .then(|| "probe-rs is not installed: cargo install --locked probe-rs-tools".into()),
             Need::Qutest => Need::qutest().is_none().then(|| no_package("qutest")),
             Need::Qview => match Need::qview() {
                 None => Some(no_package("qview") + "; it needs tkinter: apt-get install python3-tk"),

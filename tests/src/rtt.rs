@@ -1,5 +1,6 @@
-//! A debug probe as OpenOCD's `rtt server` is one: it takes RTT's channel `xhist` from the memory of a program in QEMU and gives it to
-//! hosts over TCP, byte for byte, and puts their bytes into the channel of the other direction.
+//! A debug probe: it takes RTT's channel `xhist` from the memory of a program in QEMU and gives it to hosts over TCP, byte for byte. As
+//! OpenOCD's `rtt server` it waits for hosts, and puts their bytes into the channel of the other direction. As `cargo embed` of
+//! probe-rs (`TcpPublisher` there, 0.32) it connects to a host when there are bytes, and reads none.
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -23,6 +24,13 @@ pub struct RttServer {
     thread: Option<JoinHandle<()>>,
 }
 
+/// Which channels are served.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Way {
+    Up,
+    Both,
+}
+
 /// A channel: where its words are, its buffer, and its size.
 #[derive(Clone, Copy, Debug)]
 struct RttChannel {
@@ -37,9 +45,27 @@ impl RttServer {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("an address").port();
         listener.set_nonblocking(true).expect("an option");
+        let accept = move || Some(listener.accept().ok()?.0);
+        RttServer::run(port, machine, (ram, len), Way::Both, accept)
+    }
+
+    /// The same for a host that waits at this port.
+    pub fn publish(machine: Machine, ram: u32, len: usize, port: u16) -> RttServer {
+        RttServer::run(port, machine, (ram, len), Way::Up, move || {
+            TcpStream::connect(("127.0.0.1", port)).ok()
+        })
+    }
+
+    fn run(
+        port: u16,
+        machine: Machine,
+        ram: (u32, usize),
+        way: Way,
+        host: impl Fn() -> Option<TcpStream> + Send + 'static,
+    ) -> RttServer {
         let stop = Arc::new(AtomicBool::new(false));
         let ended = Arc::clone(&stop);
-        let thread = std::thread::spawn(move || serve(machine, (ram, len), &listener, &ended));
+        let thread = std::thread::spawn(move || serve(machine, ram, way, host, &ended));
         RttServer { port, stop, thread: Some(thread) }
     }
 
@@ -53,21 +79,36 @@ impl RttServer {
 impl Drop for RttServer {
     fn drop(&mut self) {
         self.stop.store(true, Relaxed);
+        // A case that fails leaves no emulator.
+        let _ = self.thread.take().map(JoinHandle::join);
     }
 }
 
-fn serve(mut machine: Machine, (ram, len): (u32, usize), listener: &TcpListener, stop: &AtomicBool) {
+fn serve(
+    mut machine: Machine,
+    (ram, len): (u32, usize),
+    way: Way,
+    next_host: impl Fn() -> Option<TcpStream>,
+    stop: &AtomicBool,
+) {
     machine.ask("?");
     let (mut channels, mut host) = (None, None);
     while !stop.load(Relaxed) {
         machine.run_for(Duration::from_millis(20));
         let Some((up, down)) = channels.or_else(|| find(&mut machine, ram, len)) else { continue };
         channels = Some((up, down));
-        if let Ok((link, _)) = listener.accept() {
-            link.set_nonblocking(true).expect("an option");
+        // A server takes the newest host; one that connects does so once.
+        let is_served = way == Way::Up && host.is_some();
+        if let Some(link) = (!is_served).then(&next_host).flatten() {
+            link.set_nonblocking(way == Way::Both).expect("an option");
             host = Some(link);
         }
-        if host.as_mut().is_some_and(|host| exchange(&mut machine, host, up, down).is_err()) {
+        let Some(link) = host.as_mut() else { continue };
+        let moved = take(&mut machine, link, up).and_then(|()| match way {
+            Way::Up => Ok(()),
+            Way::Both => give(&mut machine, link, down),
+        });
+        if moved.is_err() {
             host = None;
         }
     }
@@ -102,13 +143,8 @@ fn words<const N: usize>(machine: &mut Machine, address: u32) -> [u32; N] {
     std::array::from_fn(|at| u32::from_le_bytes(bytes[4 * at..4 * at + 4].try_into().expect("four bytes")))
 }
 
-/// Moves what there is, both ways.
-fn exchange(
-    machine: &mut Machine,
-    host: &mut TcpStream,
-    up: RttChannel,
-    down: RttChannel,
-) -> std::io::Result<()> {
+/// Moves what the program has written.
+fn take(machine: &mut Machine, host: &mut TcpStream, up: RttChannel) -> std::io::Result<()> {
     let [write, read] = words(machine, up.address + 12);
     let buffer = machine.memory(up.buffer, up.size as usize);
     let bytes = match write >= read {
@@ -117,7 +153,11 @@ fn exchange(
     };
     host.write_all(&bytes)?;
     machine.set_memory(up.address + 16, &write.to_le_bytes());
+    Ok(())
+}
 
+/// Moves what the host has sent.
+fn give(machine: &mut Machine, host: &mut TcpStream, down: RttChannel) -> std::io::Result<()> {
     let [mut write, read] = words(machine, down.address + 12);
     loop {
         let next = (write + 1) % down.size;

@@ -21,7 +21,8 @@ use xhist_history::typed;
 use xhist_report::cli::how_to_dump::bytes_of;
 
 use self::embedded_test::Tests;
-use self::kinds::kind::{ReadCommand, Reading, RunnerKind};
+use self::kinds::KnownRunner;
+use self::kinds::kind::{ReadCommand, Reading};
 use self::ring_place::{OVERWRITTEN, RingBytes, RingPlace};
 use self::target_memory::Emulator;
 use crate::command::COMMANDS;
@@ -119,7 +120,7 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     };
     typed::use_cargo(&COMMANDS);
     let elf = Path::new(&call.firmware[0]);
-    let kind = kinds::kind_of(&call.runner);
+    let known = kinds::known(&call.runner);
     // A program with its debug information is large.
     let (tests, place) = match bytes_of(elf) {
         Ok(bytes) => (Tests::of(&bytes), RingPlace::of(elf, &bytes).map_err(|problem| problem.to_string())),
@@ -142,14 +143,14 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
             return ExitCode::from(101);
         }
     };
-    let (status, emulators) = match run_to_end(&mut child, &caught, kind, place.as_ref().ok()) {
+    let (status, emulators) = match run_to_end(&mut child, &caught, known.as_ref(), place.as_ref().ok()) {
         Ok(ended) => ended,
         Err(error) => {
             eprintln!("error: cannot wait for `{program}`: {error}");
             return ExitCode::from(101);
         }
     };
-    let run = EndedRun { call: &call, kind, place, status, asked: caught.newest() };
+    let run = EndedRun { call: &call, known, place, status, asked: caught.newest() };
     let (results, _) = relay.map(Relay::finish).unwrap_or_default();
     match tests {
         Some(tests) if results.has_any() => run.keep_tests(&results, &tests, emulators, &caught),
@@ -163,12 +164,12 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
 fn run_to_end(
     child: &mut Child,
     caught: &Caught,
-    kind: Option<&RunnerKind>,
+    known: Option<&KnownRunner<'_>>,
     place: Option<&RingPlace>,
 ) -> io::Result<(ExitStatus, Vec<Emulator>)> {
-    match (kind.map(|kind| &kind.reading), place) {
+    match (known.map(|known| known.reading), place) {
         (Some(Reading::AtItsEnd(emulators)), Some(place)) => {
-            caught.during(child.id(), || target_memory::run_to_end(child, place, *emulators))
+            caught.during(child.id(), || target_memory::run_to_end(child, place, emulators))
         }
         _ => Ok((caught.wait(child)?, Vec::new())),
     }
@@ -177,7 +178,7 @@ fn run_to_end(
 /// A runner that ended.
 struct EndedRun<'a> {
     call: &'a Call,
-    kind: Option<&'static RunnerKind>,
+    known: Option<KnownRunner<'a>>,
     place: Result<RingPlace, String>,
     status: ExitStatus,
     /// The signal that asked it to end.
@@ -187,10 +188,10 @@ struct EndedRun<'a> {
 impl EndedRun<'_> {
     /// Keeps what the target has now: the history of the program, or of its last test.
     fn keep_last(&self, test: Option<&str>, mut emulators: Vec<Emulator>) {
-        let memory = match (emulators.pop(), self.kind.map(|kind| &kind.reading), &self.place) {
+        let memory = match (emulators.pop(), &self.known, &self.place) {
             (Some(emulator), ..) => emulator.memory,
-            (None, Some(Reading::After(command)), Ok(place)) => {
-                read_after(*command, &self.call.runner, place)
+            (None, Some(KnownRunner { words, reading: Reading::After(command) }), Ok(place)) => {
+                read_after(*command, words, place)
             }
             (None, _, Err(problem)) => Err(problem.clone()),
             (None, ..) => {
@@ -203,7 +204,7 @@ impl EndedRun<'_> {
 
     /// Keeps the history of each test that failed.
     fn keep_tests(&self, results: &Results, tests: &Tests, emulators: Vec<Emulator>, caught: &Caught) {
-        if let Some(Reading::AtItsEnd(_)) = self.kind.map(|kind| &kind.reading) {
+        if let Some(Reading::AtItsEnd(_)) = self.known.as_ref().map(|known| known.reading) {
             for emulator in emulators {
                 let test = tests.run_by(&emulator.words);
                 let failed = results.failed.iter().find(|failed| Some(&*failed.name) == test);

@@ -3,7 +3,7 @@
 //! An emulator may end in many ways: the program asks for it (semihosting), Ctrl-C, a key of its own, an abort, a time-out.
 //! After each of them its memory is gone. So Linux holds the process just before it ends (`PTRACE_O_TRACEEXIT`), with all its
 //! memory. Until then it runs as ever, and its command line is the user's. The emulator is the runner itself, or the runner
-//! starts one for each test.
+//! starts it: one for each test, or one behind `timeout`.
 
 use std::io;
 use std::process::{Child, ExitStatus};
@@ -23,7 +23,7 @@ pub(super) struct Emulator {
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Emulators {
     Runner,
-    /// Those that the runner starts, by their names.
+    /// Those that the runner starts or becomes, by their names.
     #[cfg_attr(not(target_os = "linux"), expect(dead_code, reason = "only Linux reads their memory"))]
     Started(fn(&str) -> bool),
 }
@@ -158,7 +158,7 @@ mod linux {
         let words: Vec<String> = words.collect();
         let is_emulator = match emulators {
             Emulators::Runner => id == runner,
-            Emulators::Started(is) => id != runner && is(words.first()?.rsplit('/').next()?),
+            Emulators::Started(is) => is(words.first()?.rsplit('/').next()?),
         };
         is_emulator.then_some(words)
     }

@@ -11,7 +11,11 @@ pub fn start() {
     crate::boot_embassy::start(is_new, &mut history);
     #[cfg(feature = "mcuboot")]
     crate::boot_mcuboot::start(is_new, &mut history);
-    #[cfg(not(any(feature = "embassy-boot", feature = "mcuboot")))]
+    #[cfg(feature = "coredump")]
+    if !is_new {
+        crate::coredump::keep(&mut history);
+    }
+    #[cfg(not(any(feature = "coredump", feature = "embassy-boot", feature = "mcuboot")))]
     if !is_new {
         flash::keep_earlier_run(&mut history);
     }

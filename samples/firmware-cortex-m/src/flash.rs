@@ -93,16 +93,23 @@ pub fn is_new() -> bool {
 /// What flash writes at a time, or a multiple of it.
 const WORD: usize = 8;
 
-/// Collects bytes of any length into words of flash.
-struct PageWriter<'a, F> {
+/// Collects bytes of any length into words of flash. The number of all bytes is a multiple of [`WORD`].
+pub struct PageWriter<'a, F> {
     flash: &'a mut F,
     at: u32,
     word: [u8; WORD],
     len: usize,
 }
 
-impl<F: NorFlash> PageWriter<'_, F> {
-    fn write(&mut self, bytes: &[u8]) {
+impl<'a, F: NorFlash> PageWriter<'a, F> {
+    /// From the beginning of this area, if nothing is there yet.
+    pub fn of_empty(flash: &'a mut F) -> Option<PageWriter<'a, F>> {
+        let mut first = [0; WORD];
+        let is_empty = flash.read(0, &mut first).is_ok() && first == [0xFF; WORD];
+        is_empty.then_some(PageWriter { flash, at: 0, word: first, len: 0 })
+    }
+
+    pub fn write(&mut self, bytes: &[u8]) {
         for byte in bytes {
             self.word[self.len] = *byte;
             self.len += 1;
@@ -117,11 +124,7 @@ impl<F: NorFlash> PageWriter<'_, F> {
 
 /// Keeps the history of the run before in this area of flash. The first one is kept until the area is fetched and erased.
 pub fn keep_earlier_run(flash: &mut impl NorFlash) {
-    let mut first = [0; WORD];
-    if flash.read(0, &mut first).is_err() || first != [0xFF; WORD] {
-        return;
-    }
-    let mut page = PageWriter { flash, at: 0, word: first, len: 0 };
+    let Some(mut page) = PageWriter::of_empty(flash) else { return };
     xhist_rt::export_earlier(|piece| {
         page.write(piece);
         let mut rest = piece;

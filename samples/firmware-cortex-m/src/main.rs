@@ -11,6 +11,8 @@
 mod boot_embassy;
 #[cfg(feature = "mcuboot")]
 mod boot_mcuboot;
+#[cfg(feature = "coredump")]
+mod coredump;
 mod crit_section;
 mod event_handlers;
 #[cfg(feature = "field")]

@@ -129,6 +129,10 @@ pub unsafe extern "C" fn xhist_qs_user(id: u8, elements: *const u8, len: usize) 
     }
 }
 
+/// Bytes of a signal and of an object's address in a record.
+#[unsafe(no_mangle)]
+pub static XHIST_QS_SIGNAL_BYTES: [u8; 2] = [qs::SIZES.sig, qs::SIZES.obj];
+
 /// # Safety
 /// `letters` is null or a text that ends with a zero. `values` has a value for each letter but the T of the time stamp.
 #[unsafe(no_mangle)]

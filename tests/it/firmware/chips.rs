@@ -1,11 +1,11 @@
-//! Chips in LabWired: do the walks of docs/chips.md with embassy, RTIC and esp-hal show what the page says?
+//! Chips in LabWired: do the walks of docs/firmware.md with embassy, RTIC and esp-hal show what the page says?
 
 use std::time::Duration;
 
 use xhist_tests::{Board, CORTEX_M, ESP32_C3, Need, Run, Tree, online_cargo, repository};
 
 fn page() -> String {
-    std::fs::read_to_string(repository().join("docs/chips.md")).expect("the page")
+    std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page")
 }
 
 /// The block of the page in this language that has this text, and what follows it.
@@ -35,14 +35,14 @@ fn type_walk(fixture: &str, board: &Board, text: &str) {
     let script = script.replace("../../labwired/", &format!("{}/tests/labwired/", repository().display()));
     let script = format!("python3() {{ \"$PYTHON\" \"$@\"; }}\n{script}");
     let run = Run::new("sh", project.path()).arg("-ec").arg(script);
-    run.env("PYTHON", Need::labwired().expect("LabWired")).limit(Duration::from_secs(100)).succeed();
+    run.env("PYTHON", Need::labwired().expect("LabWired")).limit(Duration::from_secs(400)).succeed();
     let done = online_cargo(project.path()).args(&format!("xhist {answer}")).succeed();
     let (shown, _) = block(behind, "plain", "");
     // The page leaves out lines.
     let mut rest = &*done.stdout;
     for part in shown.split("...\n") {
         let found = rest.split_once(part);
-        done.check(found.is_some(), &format!("what docs/chips.md shows: {part}"));
+        done.check(found.is_some(), &format!("what docs/firmware.md shows: {part}"));
         rest = found.unwrap_or_default().1;
     }
 }
@@ -55,7 +55,7 @@ pub(super) fn embassy() {
     let source = std::fs::read_to_string(repository().join("tests/fixtures/nrf52840/src/main.rs"));
     let page = page();
     let (shown, _) = block(&page, "rust", "#[embassy_executor::main]");
-    assert!(source.expect("the program").contains(shown), "the program of docs/chips.md: {shown}");
+    assert!(source.expect("the program").contains(shown), "the program of docs/firmware.md: {shown}");
 }
 
 /// A task of an STM32F401 that waits for what has been; a recursion without an end.

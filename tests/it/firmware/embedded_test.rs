@@ -1,10 +1,10 @@
 //! Tests of `embedded-test` without a line of xhist: does each that failed have its own history?
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use xhist_tests::{
-    CORTEX_M, Done, Run, Tree, bin_directory, kept_builds, line_of, online_cargo, report, repository,
+    CORTEX_M, Done, Run, Tree, bin_directory, kept_builds, line_of, online_cargo, report, repository, ring_of,
 };
 
 use super::runner::Project;
@@ -74,6 +74,22 @@ fn assert_answers(project: &Project, done: &Done) {
     done.check(!done.stderr.contains("map not verified"), "a test names the build");
 }
 
+/// Away from the project the program of the tests is enough.
+#[track_caller]
+fn assert_names_are_in_the_program(project: &Project, done: &Done) {
+    let ring = ring_of(done);
+    let name = Path::new(ring)
+        .file_stem()
+        .and_then(|stem| stem.to_str()?.rsplit_once('-'))
+        .expect("a program and its number")
+        .0;
+    let program = project.join("target/xhist/build/thumbv7m-none-eabi/release/deps").join(name);
+    let elsewhere = Tree::empty("tests-elsewhere");
+    std::fs::copy(project.join(ring), elsewhere.join("dump.bin")).expect("a copy");
+    let history = report(elsewhere.path()).args("history dump.bin --program").arg(program).succeed().stdout;
+    assert!(history.contains("tests/thermostat.rs:"), "{history}");
+}
+
 /// One of the tests runs again by the same runner, with values.
 #[track_caller]
 fn assert_runs_again(project: &Project, with_runner: impl Fn(Run) -> Run) {
@@ -95,10 +111,11 @@ pub(super) fn in_qemu() {
     done.check(done.stdout.contains("test result: FAILED. 2 passed; 4 failed;"), "what the runner prints");
     done.check(done.stdout.contains("timed out after 5s"), "the time-out is that of the runner");
     // The page shows one of the answers, whose number is that of its run.
-    let page = std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page");
+    let page = std::fs::read_to_string(repository().join("docs/firmware-topics.md")).expect("the page");
     let shown = page.split("\nxhist: test tests::starts_cold").nth(1);
     let shown = shown.and_then(|rest| rest.split("whole history").next()).expect("an answer");
-    done.check(done.stderr.contains(shown), "what docs/firmware.md shows");
+    done.check(done.stderr.contains(shown), "what docs/firmware-topics.md shows");
+    assert_names_are_in_the_program(&project, &done);
     assert_runs_again(&project, |why| why.env("PATH", &path));
 }
 

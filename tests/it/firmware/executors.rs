@@ -46,8 +46,8 @@ pub(super) fn starves() {
     let shown = format!(" running at src/main.rs:{line} in ask, in interrupt 23 SSI0");
     tasks.check(low.ends_with(&shown), &shown);
     // The page shows them.
-    let page = std::fs::read_to_string(repository().join("docs/firmware.md")).expect("the page");
-    tasks.check(page.contains(low), "what docs/firmware.md shows");
+    let page = std::fs::read_to_string(repository().join("docs/firmware-topics.md")).expect("the page");
+    tasks.check(page.contains(low), "what docs/firmware-topics.md shows");
 }
 
 /// The high task has sampled before the low one has left its waker.

@@ -271,6 +271,18 @@ pub(super) fn no_place() {
     assert_eq!(section.expect("its section").name(), Ok(".uninit"));
 }
 
+/// The user's runner has a time-out of its own, and ends QEMU.
+pub(super) fn time_out() {
+    let project = project();
+    let config = project.read(".cargo/config.toml");
+    let runner =
+        config.split("runner = \"").nth(1).and_then(|rest| rest.split('"').next()).expect("a runner");
+    let runner = format!("target.thumbv7m-none-eabi.runner='timeout 5 {runner}'");
+    let done = run(&project, "hang").arg("--config").arg(runner).done().expect(124);
+    done.check(done.stdout.contains("blinking"), "its own output");
+    assert_answer(&project, &done, "ended with exit code 124", &["        black_box(1);"]);
+}
+
 /// A runner that leaves no memory.
 pub(super) fn unknown() {
     let project = project();

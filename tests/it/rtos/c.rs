@@ -41,10 +41,10 @@ fn assert_stream(printed: &Done) {
     let behind: Vec<&str> = lines.iter().skip(at.unwrap_or(lines.len())).map(String::as_str).collect();
     // The first record was off; the host's command came before the second one that is here.
     let expected = [
-        "PHILO_STAT PHILO EATING     -2   2.50e-01 -1.0e+100 serving",
+        "PHILO_STAT PHILO EATING     -2   2.50e-01 -1.0e+100 serving EAT,Obj=PHILO  01 AB 0xBEEF",
         "Trg-Ack  QS_RX_COMMAND",
         "Trg-Done QS_RX_COMMAND",
-        "PHILO_STAT PHILO EATING      3   2.50e-01 -1.0e+100 paused",
+        "PHILO_STAT PHILO EATING      3   2.50e-01 -1.0e+100 paused EAT,Obj=PHILO  01 AB 0xBEEF",
         "Disp===> Obj=PHILO,Sig=EAT,State=hungry",
         "St-Entry Obj=PHILO,State=hungry",
         "MP-Get   Obj=PHILO,Free=3,Min=2",

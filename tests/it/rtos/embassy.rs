@@ -52,6 +52,11 @@ pub fn lost_wake_up() {
         let text = host.printed();
         ready(&text, 2) > 3 && ready(&text, 3) > 3 && text.contains(" TASK WAITING 4 ")
     });
+    host.wait_until("each round of the executor, and where a task pauses", |host| {
+        let text = host.printed();
+        let pauses = text.lines().filter(|line| line.contains(" TASK WAITING 2 "));
+        text.matches(" TASK POLL 0 ").count() > 3 && pauses.filter(|line| line.contains(" src/")).count() > 3
+    });
     send("filter global ua,sc,-u4");
     host.wait_until("the scheduler's records", |host| host.printed().contains("Sch-Next Pri="));
     let done = host.end_with(rustix::process::Signal::INT);
@@ -59,5 +64,18 @@ pub fn lost_wake_up() {
     let fourth = done.stdout.lines().find(|line| line.contains(" TASK WAITING 4 "));
     let place = fourth.is_some_and(|line| line.contains(" src/mailbox.rs "));
     done.check(place, "the last statement of the fourth");
+
+    // Each task has a column of its own, while the program runs.
+    let host = report(&firmware.directory).arg(&link).args(&format!("--follow --lanes=tasks -u {front}"));
+    let mut host = host.limit(Duration::from_secs(60)).start();
+    send("filter global u4");
+    host.wait_until("columns of tasks", |host| {
+        let text = host.printed();
+        let has_column = |name: &str| {
+            text.lines().any(|line| line.contains("task ") && line.ends_with(&format!(" {name}")))
+        };
+        ["measure", "Mailbox::take"].into_iter().all(has_column)
+    });
+    host.end_with(rustix::process::Signal::INT);
     server.finish();
 }

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use object::{Object, ObjectSection, ObjectSymbol};
+use qs_core::ring::MAGIC;
 use xhist_tests::{CORTEX_M, COUNTED, Firmware, Listing, RISC_V, report, repository};
 
 use crate::docs::first_missing;
@@ -13,8 +14,9 @@ const ACTIVE: Range<usize> = 0x0000..0x0400;
 const STATE: Range<usize> = 0x0A00..0x0C00;
 const HISTORY: Range<usize> = 0x0C00..0x1E00;
 
-/// Runs the sample until it was reset and has kept the history of the run before: its flash, and the report of the history.
-fn flash_behind_reset(firmware: &Firmware, serial: &str) -> (Vec<u8>, String) {
+/// Runs the sample until it was reset and has kept the history of the run before, in an area that begins with these bytes: its
+/// flash, and the report of the history.
+fn flash_behind_reset(firmware: &Firmware, serial: &str, begins: &[u8]) -> (Vec<u8>, String) {
     let elf = std::fs::read(&firmware.elf).expect("the program");
     let elf = object::File::parse(&*elf).expect("an ELF file");
     let flash = elf.symbols().find(|symbol| symbol.name() == Ok("FLASH")).expect("the flash");
@@ -25,7 +27,7 @@ fn flash_behind_reset(firmware: &Firmware, serial: &str) -> (Vec<u8>, String) {
         machine.run_for(Duration::from_millis(100));
         let before =
             std::mem::replace(&mut image, machine.memory(flash.address() as u32, flash.size() as usize));
-        before == image && image[HISTORY].starts_with(&qs_core::ring::MAGIC)
+        before == image && image[HISTORY].starts_with(begins)
     });
     assert!(is_whole, "it hangs, starts again, and keeps the history");
     std::fs::write(firmware.directory.join("page.bin"), &image[HISTORY]).expect("written");
@@ -38,7 +40,7 @@ fn flash_behind_reset(firmware: &Firmware, serial: &str) -> (Vec<u8>, String) {
 pub fn earlier_run() {
     let firmware = Firmware::sample(&CORTEX_M, "field");
     let uart = firmware.directory.join("uart.bin");
-    let (image, text) = flash_behind_reset(&firmware, &format!("file:{}", uart.display()));
+    let (image, text) = flash_behind_reset(&firmware, &format!("file:{}", uart.display()), &MAGIC);
     // As in a file of regions: each with a head of its own, and another one before and behind it.
     let regions = [b"CORE\x01\0\0\0".as_slice(), &[0x5A; 300], &image[HISTORY], &[0xA5; 70]].concat();
     std::fs::write(firmware.directory.join("regions.bin"), regions).expect("written");
@@ -48,6 +50,38 @@ pub fn earlier_run() {
         let same = report(&firmware.directory).args(other).succeed().stdout == text;
         assert!(same, "{other} has the same history");
     }
+}
+
+/// The history is one of the regions of a coredump, whose heads say where it was in memory.
+pub fn coredump() {
+    const HEAD: usize = 12;
+    let firmware = Firmware::sample(&CORTEX_M, "coredump");
+    let (rings, len) = firmware.ring();
+    let (image, text) = flash_behind_reset(&firmware, "null", b"CORE");
+    let words = |at: usize| {
+        let word = |at: usize| u32::from_le_bytes(image[at..at + 4].try_into().expect("four bytes"));
+        [word(at), word(at + 4), word(at + 8)]
+    };
+    let [_, version, total] = words(HISTORY.start);
+    let (mut at, end) = (HISTORY.start + HEAD, HISTORY.start + total as usize);
+    let mut regions = Vec::new();
+    while at < end {
+        let [kind, address, len] = words(at);
+        assert_eq!((version, kind), (1, 1), "memory");
+        regions.push((address, at + HEAD..at + HEAD + len as usize));
+        at += HEAD + len as usize;
+    }
+    assert_eq!(at, end, "the length in the head");
+    let addresses: Vec<u32> = regions.iter().map(|(address, _)| *address).collect();
+    assert_eq!(addresses, [0xE000_ED28, rings], "why it faulted, and the rings");
+    let region = &image[regions[1].1.clone()];
+    assert_eq!(2 * region.len(), len, "one of two rings");
+    std::fs::write(firmware.directory.join("region.bin"), region).expect("written");
+    assert_eq!(report(&firmware.directory).args("region.bin").succeed().stdout, text);
+    let page = std::fs::read_to_string(repository().join("docs/rtos.md")).expect("the page");
+    let source = std::fs::read_to_string(firmware.directory.join("src/coredump.rs")).expect("a file");
+    let function = source.split("\n\n").find(|part| part.contains("\npub fn keep")).expect("a function");
+    assert!(page.contains(&format!("\n{function}\n```\n")), "in docs/rtos.md: {function}");
 }
 
 /// The boot loader's own code has swapped the update in. It and the program then leave the history alone.
@@ -75,7 +109,7 @@ fn behind_boot_loader(feature: &str) -> Vec<u8> {
     let elf = object::File::parse(&*elf).expect("an ELF file");
     let place = |section: &str| elf.section_by_name(section).map(|section| section.address());
     assert_eq!(place(".rings"), Some(0x2000_D000), "the place of the rings");
-    let (image, _) = flash_behind_reset(&firmware, "null");
+    let (image, _) = flash_behind_reset(&firmware, "null", &MAGIC);
     let page = std::fs::read_to_string(repository().join("docs/rtos.md")).expect("the page");
     let answer = report(&firmware.directory).args("answer page.bin").succeed();
     let shown =

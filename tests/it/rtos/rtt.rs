@@ -25,3 +25,21 @@ pub fn over_tcp() {
     host.end_with(rustix::process::Signal::INT);
     server.finish();
 }
+
+/// What a user of probe-rs types: `cargo embed` connects to the report. Each interrupt has a column.
+pub fn by_cargo_embed() {
+    let firmware = Firmware::sample(&CORTEX_M, "rtt");
+    let machine = firmware.start(&COUNTED);
+    let port = free_port();
+    let host = report(&firmware.directory).args(&format!("tcp-listen://127.0.0.1:{port} --follow --lanes"));
+    let host = host.arg("--program").arg(&firmware.elf);
+    let mut host = host.limit(Duration::from_secs(60)).start();
+    let server = RttServer::publish(machine, 0x2000_0000, 0x1_0000, port);
+    let columns = ["interrupt 15 SysTick", "interrupt 14 PendSV"];
+    host.wait_until("columns", |host| columns.iter().all(|name| host.printed().contains(name)));
+    let done = host.end_with(rustix::process::Signal::INT);
+    let place = |text: &str| done.stdout.lines().find_map(|line| line.find(text)).expect("a line");
+    let [main, timer] = [place("src/main.rs:"), place("src/event_handlers.rs:21")];
+    done.check(main < timer, "the timer's statements have a column of their own");
+    server.finish();
+}

@@ -28,13 +28,21 @@ pub fn name_interrupts<'r>(rings: impl Iterator<Item = &'r mut Ring>, options: &
     let mut by_map = HashMap::new();
     for ring in rings.filter(|ring| !ring.is_of_thread() && ring.pid == 0 && ring.map_hash != 0) {
         let found = by_map.entry(ring.map_hash).or_insert_with(|| {
-            let found = |path: PathBuf| Some((names_in(&path, ring.map_hash)?, Some(path)));
+            let found = |path: PathBuf| Some((names_in(&path, Some(ring.map_hash))?, Some(path)));
             let is_named = named(ring, options).into_iter().find_map(found);
             is_named.or_else(|| agreed(candidates(ring, options).filter_map(found)))
         });
         if let Some(((interrupts, defmt), program)) = found.clone() {
             (ring.interrupts, ring.defmt, ring.program) = (interrupts, defmt, program);
         }
+    }
+}
+
+/// Names those of a live target by the program that the user named: a stream does not say which build it is of.
+pub fn name_interrupts_by_program(ring: &mut Ring, options: &ReadOptions) {
+    let found = |path: &PathBuf| Some((names_in(path, None)?, path.clone()));
+    if let Some(((interrupts, defmt), program)) = options.programs.given.iter().find_map(found) {
+        (ring.interrupts, ring.defmt, ring.program) = (interrupts, defmt, Some(program));
     }
 }
 
@@ -53,8 +61,8 @@ fn agreed(programs: impl Iterator<Item = ProgramNames>) -> Option<ProgramNames> 
     })
 }
 
-/// The names in a program with this map; `None` if it is another program, or has none.
-fn names_in(path: &Path, map_hash: u64) -> Option<(InterruptNames, DefmtTable)> {
+/// The names in a program, of the build with this map if it is known; `None` if it is another program, or has none.
+fn names_in(path: &Path, map_hash: Option<u64>) -> Option<(InterruptNames, DefmtTable)> {
     let file = File::open(path).ok().filter(|file| file.metadata().is_ok_and(|file| file.is_file()))?;
     let image = Image::of_file(&file, &path.display().to_string()).ok()?;
     let elf = object::File::parse(&*image).ok()?;
@@ -63,7 +71,7 @@ fn names_in(path: &Path, map_hash: u64) -> Option<(InterruptNames, DefmtTable)> 
     let vectors = vectors.and_then(|section| section.data().ok());
     let defmt = DefmtTable::of_program(&elf).unwrap_or_default();
     let has_names = vectors.is_some() || !defmt.is_empty();
-    (has_names && is_of_map(&elf, map_hash)).then(|| {
+    (has_names && map_hash.is_none_or(|hash| is_of_map(&elf, hash))).then(|| {
         let named =
             |vectors| InterruptNames::with_priorities(names(vectors, functions(&elf)), priorities(&elf));
         (vectors.map(named).unwrap_or_default(), defmt)

@@ -11,5 +11,5 @@ mod reader;
 pub mod types;
 
 pub use frames::{PanicFrames, frames};
-pub use interrupts::name_interrupts;
+pub use interrupts::{name_interrupts, name_interrupts_by_program};
 pub use reader::ValueReader;

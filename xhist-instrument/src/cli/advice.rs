@@ -142,7 +142,7 @@ impl Need<'_> {
             Machine::Bare { masks: true } => (
                 "trace,single-core",
                 "\n  (single-core: one core, in privileged mode; leave it out otherwise. Firmware also needs an \
-                 implementation of critical-section: docs/firmware.md)",
+                 implementation of critical-section: docs/firmware-topics.md)",
             ),
             Machine::Bare { masks: false } => (
                 "trace",

@@ -23,7 +23,6 @@ struct Opt {
 
 const LAST: Opt = Opt { name: "--last", is_given: |args| args.last.is_some() };
 const EACH: Opt = Opt { name: "--each", is_given: |args| args.each };
-const LANES: Opt = Opt { name: "--lanes", is_given: |args| args.lanes.is_some() };
 const COLUMN: Opt = Opt { name: "--thread", is_given: Args::thread_column };
 const THREAD: Opt = Opt { name: "--thread NAME", is_given: |args| args.asked_threads().next().is_some() };
 const RING: Opt = Opt { name: "--ring", is_given: |args| args.ring.is_some() };
@@ -75,7 +74,7 @@ const CONFLICTS: &[Conflict] = &[
 /// Conflicts with a live link.
 const LIVE_CONFLICTS: &[Conflict] = &[Conflict {
     when: |_| true,
-    options: &[LAST, EACH, RING, LANES, BUDGET, OUTPUT],
+    options: &[LAST, EACH, RING, BUDGET, OUTPUT],
     why: "needs the end of its source, and a live link has none",
 }];
 

@@ -21,8 +21,7 @@ const TASKS: usize = 32;
 const STEPS: u8 = 4;
 
 /// Tasks, by number less one.
-static KNOWN: Shared<[Known; TASKS]> =
-    Shared::new([Known { task: 0, place: (0, 0), step: Step::New }; TASKS]);
+static KNOWN: Shared<[Known; TASKS]> = Shared::new([Known::new(0); TASKS]);
 /// The number of the task that runs or ran last.
 static NEWEST: AtomicU8 = AtomicU8::new(0);
 
@@ -34,6 +33,14 @@ struct Known {
     /// File and line of its last statement. (0, 0) before that.
     place: (u16, u16),
     step: Step,
+    /// It was woken while it ran, so it is ready when it pauses.
+    is_woken: bool,
+}
+
+impl Known {
+    const fn new(task: u32) -> Known {
+        Known { task, place: (0, 0), step: Step::New, is_woken: false }
+    }
 }
 
 /// What a task does.
@@ -44,15 +51,17 @@ enum Step {
     Running,
     Waiting,
     End,
+    Poll,
 }
 
 impl Step {
-    const ALL: [(Step, &str); 5] = [
+    const ALL: [(Step, &str); 6] = [
         (Step::New, "NEW"),
         (Step::Ready, "READY"),
         (Step::Running, "RUNNING"),
         (Step::Waiting, "WAITING"),
         (Step::End, "END"),
+        (Step::Poll, "POLL"),
     ];
 }
 
@@ -74,34 +83,48 @@ pub fn report(id: u8) {
 pub fn task_new(id: u8, task: u32) {
     let number = KNOWN.with(|known| {
         let free = known.iter().position(|other| other.task == 0)?;
-        *known.get_mut(free)? = Known { task, place: (0, 0), step: Step::New };
+        *known.get_mut(free)? = Known::new(task);
         Some(free as u8 + 1)
     });
     send(id, number.flatten().unwrap_or(0), Step::New, task, None);
 }
 
+/// An executor polls its tasks that are ready.
+pub fn poll(id: u8, executor: u32) {
+    send(id, 0, Step::Poll, executor, None);
+}
+
 /// A task was woken, perhaps by an interrupt.
 pub fn task_ready(id: u8, task: u32) {
-    // A task that wakes itself goes on running.
-    let next = |step| if step == Step::Running { step } else { Step::Ready };
-    send(id, change(task, |known| known.step = next(known.step)), Step::Ready, task, None);
+    let number = change(task, |known| match known.step {
+        // A task that wakes itself goes on running.
+        Step::Running => known.is_woken = true,
+        _ => known.step = Step::Ready,
+    });
+    send(id, number, Step::Ready, task, None);
 }
 
 /// A task is polled from here on.
 pub fn task_begin(task: u32) {
-    let prio = change(task, |known| known.step = Step::Running);
+    let prio = change(task, |known| (known.step, known.is_woken) = (Step::Running, false));
     let prev = NEWEST.load(Relaxed);
     NEWEST.store(prio, Relaxed);
     record(prio, &SchedNext { prio, prev });
 }
 
-/// A task was polled. Its last statement is the newest one.
-pub fn task_pause(task: u32) {
+/// A task was polled, and has not ended. Its last statement is the newest one.
+pub fn task_pause(id: u8, task: u32) {
     let newest = recorder::newest();
-    change(task, |known| {
-        known.step = Step::Waiting;
+    let mut paused = Known::new(task);
+    let number = change(task, |known| {
+        known.step = if known.is_woken { Step::Ready } else { Step::Waiting };
         known.place = newest.unwrap_or(known.place);
+        paused = *known;
     });
+    // A task that has ended is paused as well, and is no longer known.
+    if number > 0 {
+        send(id, number, paused.step, task, Some(paused.place));
+    }
 }
 
 /// A task is no more.
@@ -144,7 +167,7 @@ fn send(id: u8, number: u8, step: Step, task: u32, place: Option<(u16, u16)>) {
 }
 
 /// Defines the functions that embassy's executor calls with its feature `trace`, in the program: `embassy_trace!(110)`. The
-/// argument is the id of an application record, which shows when tasks begin, are woken and end. The records are off until
+/// argument is the id of an application record, which shows when tasks begin, are woken, pause and end. The records are off until
 /// [`qs::global_on`](crate::qs::global_on) switches on that id and [`Group::Sc`](crate::qs::Group).
 ///
 /// Two executors, such as one of an interrupt, share the numbers of tasks.
@@ -155,7 +178,9 @@ macro_rules! embassy_trace {
             const ID: u8 = $crate::qs::user_id($id);
 
             #[unsafe(no_mangle)]
-            fn _embassy_trace_poll_start(_executor: u32) {}
+            fn _embassy_trace_poll_start(executor: u32) {
+                $crate::qs::embassy::poll(ID, executor);
+            }
             #[unsafe(no_mangle)]
             fn _embassy_trace_task_new(_executor: u32, task: u32) {
                 $crate::qs::embassy::task_new(ID, task);
@@ -170,7 +195,7 @@ macro_rules! embassy_trace {
             }
             #[unsafe(no_mangle)]
             fn _embassy_trace_task_exec_end(_executor: u32, task: u32) {
-                $crate::qs::embassy::task_pause(task);
+                $crate::qs::embassy::task_pause(ID, task);
             }
             #[unsafe(no_mangle)]
             fn _embassy_trace_task_ready_begin(_executor: u32, task: u32) {
@@ -200,7 +225,10 @@ mod tests {
         task_ready(110, 0x2000_0020);
         let step = || KNOWN.with(|known| known[4].step);
         assert!(step() == Some(Step::Running), "it wakes itself");
-        task_pause(0x2000_0020);
+        task_pause(110, 0x2000_0020);
+        assert!(step() == Some(Step::Ready), "its turn comes again");
+        task_begin(0x2000_0020);
+        task_pause(110, 0x2000_0020);
         assert!(step() == Some(Step::Waiting));
         (0..TASKS as u32 + 1).for_each(|task| task_end(110, 0x2000_0000 + task));
         assert_eq!(number(0x2000_0020), 0);

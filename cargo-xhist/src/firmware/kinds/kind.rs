@@ -11,11 +11,27 @@ pub(in crate::firmware) type ReadCommand =
     fn(&[OsString], &RingPlace, &Path) -> Result<Vec<OsString>, String>;
 
 /// When and how memory is read.
+#[derive(Clone, Copy)]
 pub(in crate::firmware) enum Reading {
     /// The target's memory is that of an emulator's process, so it is read before the process is gone.
     AtItsEnd(Emulators),
     /// The target keeps its memory: a command reads it afterwards.
     After(ReadCommand),
+}
+
+impl Reading {
+    /// The same for a runner that another program starts.
+    pub(super) fn of_a_started_one(self) -> Reading {
+        match self {
+            Reading::AtItsEnd(Emulators::Runner) => Reading::AtItsEnd(Emulators::Started(is_emulator)),
+            other => other,
+        }
+    }
+}
+
+/// Whether the program with this name is an emulator of whole machines.
+pub(super) fn is_emulator(program: &str) -> bool {
+    program.starts_with("qemu-system-")
 }
 
 /// A kind of runner.

@@ -5,24 +5,44 @@ pub(super) mod kind;
 mod probe_rs;
 mod qemu;
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
-use self::kind::RunnerKind;
+use self::kind::{Reading, RunnerKind};
 
 /// All of them.
 static KINDS: [RunnerKind; 4] = [probe_rs::KIND, qemu::KIND, qemu::FOR_TESTS, gdb::KIND];
 
-/// The kind of a runner, by the name of its program.
-pub(super) fn kind_of(runner: &[OsString]) -> Option<&'static RunnerKind> {
-    let (program, args) = runner.split_first()?;
-    let name = Path::new(program).file_stem()?.to_str()?;
-    KINDS.iter().find(|kind| (kind.is)(name, args))
+/// Programs that start the runner, as in `timeout 60 probe-rs run --chip ...`.
+const STARTERS: [&str; 8] = ["env", "ionice", "nice", "setsid", "stdbuf", "sudo", "time", "timeout"];
+
+/// A runner of a known kind.
+pub(super) struct KnownRunner<'a> {
+    /// Its own words, behind those of a program that starts it.
+    pub(super) words: &'a [OsString],
+    pub(super) reading: Reading,
+}
+
+/// The runner with these words, by the name of its program.
+pub(super) fn known(runner: &[OsString]) -> Option<KnownRunner<'_>> {
+    let is_started = STARTERS.contains(&name(runner.first()?)?);
+    let places = if is_started { 1..runner.len() } else { 0..1 };
+    places.into_iter().find_map(|at| {
+        let words = &runner[at..];
+        let (program, args) = words.split_first()?;
+        let name = name(program)?;
+        let kind = KINDS.iter().find(|kind| (kind.is)(name, args))?;
+        let reading = if is_started { kind.reading.of_a_started_one() } else { kind.reading };
+        Some(KnownRunner { words, reading })
+    })
+}
+
+fn name(program: &OsStr) -> Option<&str> {
+    Path::new(program).file_stem()?.to_str()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::kind::Reading;
     use super::*;
     use crate::firmware::ring_place::RingPlace;
     use crate::firmware::target_memory::Emulators;
@@ -39,13 +59,13 @@ mod tests {
     /// The same for a program that names this chip.
     fn read_of(chip: Option<&str>, runner: &str) -> Result<String, String> {
         let runner = line(runner);
-        let kind = kind_of(&runner).ok_or("unknown")?;
+        let KnownRunner { words, reading } = known(&runner).ok_or("unknown")?;
         let place = RingPlace { start: 0x2000_0040, len: 8320, chip: chip.map(str::to_owned) };
-        match kind.reading {
+        match reading {
             Reading::AtItsEnd(Emulators::Runner) => Ok("at its end".to_owned()),
             Reading::AtItsEnd(Emulators::Started(_)) => Ok("at the end of each".to_owned()),
             Reading::After(command) => {
-                let words = command(&runner, &place, Path::new("f"))?;
+                let words = command(words, &place, Path::new("f"))?;
                 Ok(words.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "))
             }
         }
@@ -69,6 +89,11 @@ mod tests {
             ("qemu-system-arm -machine lm3s6965evb -kernel", "at its end"),
             ("qemu-system-riscv32 -nographic -kernel", "at its end"),
             ("embedded-test-qemu-runner --qemu qemu-system-arm", "at the end of each"),
+            ("timeout 60 qemu-system-arm -machine lm3s6965evb -kernel", "at the end of each"),
+            (
+                "/usr/bin/timeout --foreground 60 probe-rs run --chip A",
+                "probe-rs read --chip A --output f --format binary b32 0x20000040 2080",
+            ),
         ] {
             assert_eq!(read(runner).as_deref(), Ok(command), "{runner}");
         }
@@ -77,6 +102,10 @@ mod tests {
             "probe-rs download --chip A",
             "qemu-arm",
             "elf2uf2-rs -d",
+            "timeout 60 espflash flash --monitor",
+            "timeout",
+            // A server, which gives its word to no gdb.
+            "probe-rs gdb --chip A",
             // It refuses the program that cargo puts behind its arguments.
             "openocd -f interface/stlink.cfg -f target/stm32f4x.cfg",
         ] {

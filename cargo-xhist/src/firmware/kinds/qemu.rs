@@ -1,7 +1,7 @@
 //! QEMU's emulators of whole machines. Nothing is added to the user's command line: the memory of the target is read from the
 //! emulator's process at its end.
 
-use super::kind::{Reading, RunnerKind};
+use super::kind::{Reading, RunnerKind, is_emulator};
 use crate::firmware::target_memory::Emulators;
 
 pub(super) const KIND: RunnerKind =
@@ -12,7 +12,3 @@ pub(super) const FOR_TESTS: RunnerKind = RunnerKind {
     is: |program, _| program == "embedded-test-qemu-runner",
     reading: Reading::AtItsEnd(Emulators::Started(is_emulator)),
 };
-
-fn is_emulator(program: &str) -> bool {
-    program.starts_with("qemu-system-")
-}

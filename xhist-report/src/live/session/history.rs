@@ -12,6 +12,7 @@ use xhist_history::context::Context;
 use xhist_history::events::{Step, StreamDecoder, StreamTarget, TakeStep, TargetSink, decoder_for};
 use xhist_history::model::Ring;
 use xhist_history::notes::Notes;
+use xhist_history::values::name_interrupts_by_program;
 
 /// Decodes what targets send.
 pub struct HistoryView<'o> {
@@ -42,13 +43,14 @@ impl<'o> HistoryView<'o> {
         context: &mut Context<'_, '_>,
     ) -> io::Result<()> {
         self.rings += 1;
-        let ring = Ring {
+        let mut ring = Ring {
             number: self.rings,
             target: self.rings,
             status: "link",
             origin: self.several.then(|| peer.name.clone()),
             ..Ring::default()
         };
+        name_interrupts_by_program(&mut ring, &self.options.read);
         take(Step::Ring(&ring), context)?;
         let (target, decoder) = (StreamTarget::new(ring), decoder_for(&self.options.read, !peer.is_live));
         self.targets.insert(id, LiveTarget { target, decoder, name: peer.name.clone() });
