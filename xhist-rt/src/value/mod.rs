@@ -17,6 +17,10 @@ pub(crate) mod target;
 mod type_cache;
 #[cfg(feature = "std")]
 mod type_id;
+// What is of a system is in one place, also for programs without one.
+#[macro_use]
+#[path = "../hosted/system/rows.rs"]
+mod rows;
 pub mod types;
 
 /// Number of own bytes of a value that are recorded.
