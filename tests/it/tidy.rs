@@ -47,7 +47,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/value/place.rs",
     "xhist-rt/src/value/target.rs",
     "xhist-rt/src/value/type_id.rs",
-    "xhist-rt/src/hosted/system/rows.rs",
+    "xhist-rt/src/value/rows.rs",
     "xhist-rt/src/hosted/fast_path/x86_64.rs",
     "xhist-rt/src/hosted/fast_path/optimised.rs",
     "xhist-rt/src/hosted/fast_path/unoptimised.rs",
@@ -70,6 +70,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/qs/rtt.rs",
     "xhist-rt/src/trace/defmt.rs",
     "xhist-rt/src/trace/logger.rs",
+    "xhist-rt/src/trace/output.rs",
     "xhist-rt/src/hosted/system/callbacks.rs",
     "xhist-rt/src/hosted/system/counter.rs",
     "xhist-rt/src/hosted/system/lanes.rs",
@@ -159,7 +160,7 @@ fn unsafe_files() {
     assert!(without.is_empty(), "no `unsafe` any longer in {without:?}");
 }
 
-/// Assembly for a processor may differ by `target_os`, since a system says where the words of a thread are.
+/// Assembly may differ by `target_os`, since a system says where the words of a thread are, and what its linkers take.
 fn systems() {
     const OF_A_SYSTEM: [&str; 8] = [
         "libc::",

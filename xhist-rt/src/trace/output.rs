@@ -119,6 +119,20 @@ pub extern "C" fn record_writes<const IS_TEST: bool>() {
     written::note_crate(IS_TEST);
 }
 
+/// Has [`record_writes`] called before `main`. `cargo xhist` inserts it into roots of crates.
+#[doc(hidden)]
+#[macro_export]
+macro_rules! __record_writes {
+    () => {
+        #[cfg(target_os = "linux")]
+        const _: () = {
+            #[used]
+            #[unsafe(link_section = ".init_array")]
+            static BEFORE_MAIN: extern "C" fn() = $crate::trace::record_writes::<{ cfg!(test) }>;
+        };
+    };
+}
+
 /// `print!` of `std`, whose text is also recorded at its statement.
 #[macro_export]
 macro_rules! print {

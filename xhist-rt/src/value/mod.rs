@@ -17,9 +17,7 @@ pub(crate) mod target;
 mod type_cache;
 #[cfg(feature = "std")]
 mod type_id;
-// What is of a system is in one place, also for programs without one.
 #[macro_use]
-#[path = "../hosted/system/rows.rs"]
 mod rows;
 pub mod types;
 

@@ -79,20 +79,6 @@ impl<'p> Written<'p> {
     }
 }
 
-/// Has [`record_writes`](crate::trace::record_writes) called before `main`. `cargo xhist` inserts it into roots of crates.
-#[doc(hidden)]
-#[macro_export]
-macro_rules! __record_writes {
-    () => {
-        #[cfg(target_os = "linux")]
-        const _: () = {
-            #[used]
-            #[unsafe(link_section = ".init_array")]
-            static BEFORE_MAIN: extern "C" fn() = $crate::trace::record_writes::<{ cfg!(test) }>;
-        };
-    };
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

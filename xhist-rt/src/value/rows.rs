@@ -12,7 +12,7 @@ macro_rules! note {
                 target_arch = "riscv32",
                 target_arch = "riscv64"
             ),
-            not(any(target_vendor = "apple", all(windows, not(all(target_env = "gnu", target_pointer_width = "64"))), miri))
+            not(any(target_vendor = "apple", all(target_os = "windows", not(all(target_env = "gnu", target_pointer_width = "64"))), miri))
         ))]
         // SAFETY: the assembly has no instructions, and leaves the section that it was in.
         unsafe {
@@ -22,7 +22,7 @@ macro_rules! note {
 }
 
 /// Begins a part of the section of rows.
-#[cfg(not(windows))]
+#[cfg(not(target_os = "windows"))]
 #[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! section {
     () => {
@@ -30,7 +30,7 @@ macro_rules! section {
     };
 }
 /// Begins a part of the section of rows.
-#[cfg(windows)]
+#[cfg(target_os = "windows")]
 #[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! section {
     () => {
@@ -39,7 +39,7 @@ macro_rules! section {
 }
 
 /// The address of a function in eight bytes.
-#[cfg(not(windows))]
+#[cfg(not(target_os = "windows"))]
 #[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! address {
     () => {
@@ -47,7 +47,7 @@ macro_rules! address {
     };
 }
 /// The address of a function in eight bytes, relative to the program.
-#[cfg(windows)]
+#[cfg(target_os = "windows")]
 #[allow(unused_macros, reason = "a system without rows does not use it")]
 macro_rules! address {
     () => {
