@@ -9,6 +9,7 @@ use xhist_tests::{Case, repository};
 
 pub const CASES: &[Case] = &[
     Case::new("unsafe_is_only_in_the_files_named", unsafe_files),
+    Case::new("one_folder_of_the_recorder_is_of_a_system", systems),
     Case::new("every_file_says_what_it_is_for", headers),
     Case::new("no_file_is_longer_than_its_budget", lengths),
     Case::new("a_type_name_names_one_type_of_its_crate", type_names),
@@ -46,7 +47,7 @@ const UNSAFE: &[&str] = &[
     "xhist-rt/src/value/place.rs",
     "xhist-rt/src/value/target.rs",
     "xhist-rt/src/value/type_id.rs",
-    "xhist-rt/src/value/types.rs",
+    "xhist-rt/src/value/rows.rs",
     "xhist-rt/src/hosted/fast_path/x86_64.rs",
     "xhist-rt/src/hosted/fast_path/optimised.rs",
     "xhist-rt/src/hosted/fast_path/unoptimised.rs",
@@ -157,6 +158,31 @@ fn unsafe_files() {
     assert!(unnamed.is_empty(), "`unsafe` in {unnamed:?}");
     let without: Vec<_> = named.iter().filter(|path| !with.iter().any(|with| with == *path)).collect();
     assert!(without.is_empty(), "no `unsafe` any longer in {without:?}");
+}
+
+/// Assembly may differ by `target_os`, since a system says where the words of a thread are, and what its linkers take.
+fn systems() {
+    const OF_A_SYSTEM: [&str; 8] = [
+        "libc::",
+        "windows_sys",
+        "cfg(unix",
+        "cfg(windows",
+        "cfg_attr(unix",
+        "cfg_attr(windows",
+        "not(unix",
+        "not(windows",
+    ];
+    let is_rest =
+        |path: &Path| path.starts_with("xhist-rt/src") && !path.starts_with("xhist-rt/src/hosted/system");
+    let rest = sources().into_iter().filter(|(path, _)| is_rest(path));
+    let named: Vec<_> = rest
+        .flat_map(|(path, code)| {
+            let lines = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+            let named = lines.filter(|line| OF_A_SYSTEM.iter().any(|name| line.contains(name)));
+            named.map(|line| format!("{}: {}", path.display(), line.trim())).collect::<Vec<_>>()
+        })
+        .collect();
+    assert!(named.is_empty(), "outside of hosted/system: {named:#?}");
 }
 
 /// The keyword in code: not in a comment, a string or a longer word.

@@ -1,6 +1,6 @@
 //! Does the view in a terminal find bugs with few keys, keep up with a large history, and leave the terminal as it was?
 
-mod terminal;
+pub mod terminal;
 
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;

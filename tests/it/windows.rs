@@ -6,6 +6,7 @@ use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
 
 use crate::zoo::{program, zoo};
 
+mod console;
 mod front_end;
 mod recorder;
 
@@ -25,6 +26,11 @@ pub const CASES: &[Case] = &[
         &[Need::Long, Need::Wine, Need::Nextest],
         front_end::nextest,
     ),
+    Case::needing("the_view_has_keys_in_a_console", &[Need::Long, Need::Wine], console::keys),
+    Case::needing("a_pager_shows_a_long_report", &[Need::Long, Need::Wine], console::pager),
+    Case::needing("a_browser_shows_a_page", &[Need::Long, Need::Wine], console::page),
+    Case::needing("a_port_that_is_not_there_is_waited_for", &[Need::Long, Need::Wine], console::port),
+    Case::needing("a_runner_passes_each_word_on", &[Need::Long, Need::Wine], console::words),
     Case::needing("values_have_the_texts_of_linux", &[Need::Long, Need::Wine], recorder::values),
     Case::needing("a_panic_has_the_answer_of_linux", &[Need::Long, Need::Wine], recorder::same_answer),
     Case::needing("a_failed_test_has_the_suspects_of_linux", &[Need::Long, Need::Wine], recorder::suspects),

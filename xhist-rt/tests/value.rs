@@ -58,9 +58,12 @@ fn images() -> Vec<u8> {
 }
 
 fn tempfile() -> std::fs::File {
-    use std::os::fd::FromRawFd as _;
-    // SAFETY: the name is a C string, and the descriptor is new.
-    unsafe { std::fs::File::from_raw_fd(libc::memfd_create(c"rings".as_ptr(), 0)) }
+    static NUMBER: AtomicU32 = AtomicU32::new(0);
+    let name = format!("{}/rings-{}", env!("CARGO_TARGET_TMPDIR"), NUMBER.fetch_add(1, Relaxed));
+    let options = std::fs::File::options().read(true).write(true).create(true).truncate(true).clone();
+    let file = options.open(&name).expect("a file");
+    std::fs::remove_file(name).expect("removed");
+    file
 }
 
 fn read(image: &[u8], name: &str) -> History {

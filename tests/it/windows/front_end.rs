@@ -75,7 +75,7 @@ fn variables(tree: &Tree) -> Vec<(&'static str, PathBuf)> {
 }
 
 /// A path as Windows has it.
-fn windows_path(path: &Path) -> String {
+pub(super) fn windows_path(path: &Path) -> String {
     format!("Z:{}", path.display().to_string().replace('/', "\\"))
 }
 

@@ -139,10 +139,26 @@ fn open(path: &Path) -> bool {
     let start = |words: &&[&str]| {
         let words: Vec<OsString> = words.iter().map(OsString::from).collect();
         let mut command = Command::new(&words[0]);
-        command.args(&words[1..]).arg(&path);
+        command.args(&words[1..]);
+        add_path(&mut command, &path);
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn().is_ok()
     };
     OPENERS.iter().any(start)
+}
+
+#[cfg(not(windows))]
+fn add_path(command: &mut Command, path: &Path) {
+    command.arg(path);
+}
+
+/// The explorer of Windows takes a comma for the end of a path without quotes.
+#[cfg(windows)]
+fn add_path(command: &mut Command, path: &Path) {
+    use std::os::windows::process::CommandExt as _;
+    let mut quoted = OsString::from("\"");
+    quoted.push(path);
+    quoted.push("\"");
+    command.raw_arg(quoted);
 }
 
 #[cfg(all(test, unix))]

@@ -2,15 +2,15 @@
 //!
 //! The command is `$XHIST_PAGER`, else `$PAGER`, else `less`, as git takes it. Output that fits is printed as it is.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
 /// Bytes that are kept until it is known whether they fit on the screen.
 const KEPT: usize = 1 << 20;
-/// Exit code of a shell that does not find a command.
-const NOT_FOUND: i32 = 127;
+/// Exit codes of a shell that does not find a command.
+const NOT_FOUND: &[i32] = if cfg!(windows) { &[9009, 1] } else { &[127] };
 
 /// Writes to the terminal, or to a pager.
 pub struct Pager {
@@ -97,7 +97,7 @@ impl Pager {
         let Some(mut child) = self.child.take() else { return self.pass_on() };
         drop(child.stdin.take());
         let status = child.wait()?;
-        if status.code() == Some(NOT_FOUND) && !self.kept.is_empty() {
+        if status.code().is_some_and(|code| NOT_FOUND.contains(&code)) && !self.kept.is_empty() {
             return self.pass_on();
         }
         Ok(())
@@ -143,16 +143,17 @@ fn start(command: &str) -> io::Result<Child> {
     let is_plain = |char: char| {
         char.is_alphanumeric() || "/._-+=:,@% ".contains(char) || (char == '\\' && cfg!(windows))
     };
-    let mut words: Vec<OsString> = match command.chars().all(is_plain) {
-        true => command.split_whitespace().map(OsString::from).collect(),
-        // What has quotes or variables is for a shell.
-        false => ["sh", "-c", command].map(OsString::from).to_vec(),
+    let mut words = command.split_whitespace();
+    let mut pager = match words.next().filter(|_| command.chars().all(is_plain)) {
+        Some(program) => {
+            let mut pager = Command::new(program);
+            pager.args(words);
+            pager
+        }
+        None => shell(command),
     };
-    let program = words.remove(0);
-    let is_less = Path::new(&program).file_stem() == Some(OsStr::new("less"));
-    let mut pager = Command::new(&program);
-    pager.args(words).stdin(Stdio::piped());
-    if is_less {
+    pager.stdin(Stdio::piped());
+    if Path::new(pager.get_program()).file_stem() == Some(OsStr::new("less")) {
         // Colours and links are for the terminal.
         pager.arg("-R");
     }
@@ -162,6 +163,23 @@ fn start(command: &str) -> io::Result<Child> {
         }
     }
     pager.spawn()
+}
+
+/// What has quotes or variables is for a shell.
+#[cfg(not(windows))]
+fn shell(command: &str) -> Command {
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]);
+    shell
+}
+
+/// What has quotes or variables is for a shell, which takes the outer quotes away.
+#[cfg(windows)]
+fn shell(command: &str) -> Command {
+    use std::os::windows::process::CommandExt as _;
+    let mut shell = Command::new("cmd");
+    shell.raw_arg(format!("/S /C \"{command}\""));
+    shell
 }
 
 /// Lines and columns of the terminal; 0 if it has no size.

@@ -1,4 +1,4 @@
-//! The editor of the user: `$VISUAL`, else `$EDITOR`, else `vi`.
+//! The editor of the user: `$VISUAL`, else `$EDITOR`, else `vi`, or `notepad` on Windows.
 
 use std::ffi::OsString;
 use std::path::Path;
@@ -18,9 +18,11 @@ const WITH_COLON: &[(&str, Option<&str>)] = &[
 pub fn command(variable: &dyn Fn(&str) -> Option<OsString>, file: &Path, line: u32) -> Vec<OsString> {
     let is_set = |value: &OsString| !value.to_string_lossy().trim().is_empty();
     let chosen = ["VISUAL", "EDITOR"].iter().find_map(|name| variable(name).filter(is_set));
-    let chosen = chosen.unwrap_or_else(|| "vi".into()).to_string_lossy().into_owned();
+    let default = if cfg!(windows) { "notepad" } else { "vi" };
+    let chosen = chosen.unwrap_or_else(|| default.into()).to_string_lossy().into_owned();
     let mut words: Vec<OsString> = chosen.split_whitespace().map(OsString::from).collect();
-    let program = Path::new(&words[0]).file_name().unwrap_or_default().to_string_lossy().into_owned();
+    // Windows has `.exe` or `.cmd` behind it.
+    let program = Path::new(&words[0]).file_stem().unwrap_or_default().to_string_lossy().into_owned();
     match WITH_COLON.iter().find(|(name, _)| *name == program) {
         Some((_, option)) => {
             words.extend(option.map(OsString::from));
@@ -28,6 +30,8 @@ pub fn command(variable: &dyn Fn(&str) -> Option<OsString>, file: &Path, line: u
             place.push(format!(":{line}"));
             words.push(place);
         }
+        // It opens no line.
+        None if program == "notepad" => words.push(file.as_os_str().to_owned()),
         None => words.extend([OsString::from(format!("+{line}")), file.as_os_str().to_owned()]),
     }
     words

@@ -200,6 +200,7 @@ extern "C" fn on_thread_exit(header: *mut c_void) {
     ticker::unregister(slot.number());
     // A handler that comes meanwhile would make another lane, which never ends.
     sys::with_signals_blocked(|| {
+        handlers::find_again(slot);
         handlers::end_handlers(|lane| {
             if let Some(lane) = slots::of_track(lane) {
                 lane.end(Status::Ended);
@@ -240,4 +241,34 @@ pub(crate) fn on_process_exit() {
 pub(crate) fn own() -> Option<&'static HostedHeader> {
     // SAFETY: the header of a track is laid out and stays mapped, and what changes in it is atomic.
     ThisThread::get().track().map(|track| unsafe { &*core::ptr::from_ref(track.writer.header()) })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As on Apple's systems, whose loader frees thread-local variables before the end of a thread is noticed.
+    #[test]
+    fn a_thread_whose_state_is_gone_still_has_an_end() {
+        let ended = std::thread::spawn(|| {
+            first_check();
+            let thread = ThisThread::get();
+            let mut cursor = thread.cursor();
+            for number in [3u16, 4] {
+                // SAFETY: after a check the cursor points to room for words.
+                unsafe { cursor.cast::<[u8; 2]>().write_volatile((0x101 * number).to_le_bytes()) };
+                cursor = cursor.wrapping_add(2);
+            }
+            let track = thread.track().expect("a ring");
+            thread.reset();
+            thread.set_handlers(core::ptr::null_mut());
+            (track.slot, cursor.addr())
+        });
+        let (slot, end) = ended.join().expect("it ends");
+        let slot = &SLOTS[usize::from(slot)];
+        assert!(slot.is(Status::Ended));
+        // SAFETY: the thread has ended, and its track stays mapped.
+        let place = unsafe { TrackPtr::new(slot.track()) }.place;
+        assert!(place.cursor.addr() > end, "something was appended behind the words");
+    }
 }

@@ -17,6 +17,8 @@ pub(crate) mod target;
 mod type_cache;
 #[cfg(feature = "std")]
 mod type_id;
+#[macro_use]
+mod rows;
 pub mod types;
 
 /// Number of own bytes of a value that are recorded.

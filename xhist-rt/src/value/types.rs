@@ -12,61 +12,6 @@
 //! `.debug_typenames`. The GNU linker has a place for that, does not load it, and drops it only with the code that it is of.
 //! Addresses there are relative to the program. The MSVC target has no rows: its programs have no DWARF.
 
-/// Adds a row, or what else assembly can say without code.
-macro_rules! note {
-    ($($code:tt)*) => {
-        #[cfg(all(
-            any(
-                target_arch = "x86_64",
-                target_arch = "x86",
-                target_arch = "aarch64",
-                target_arch = "arm",
-                target_arch = "riscv32",
-                target_arch = "riscv64"
-            ),
-            not(any(target_vendor = "apple", all(windows, not(all(target_env = "gnu", target_pointer_width = "64"))), miri))
-        ))]
-        // SAFETY: the assembly has no instructions, and leaves the section that it was in.
-        unsafe {
-            core::arch::asm!($($code)*, options(nomem, nostack, preserves_flags));
-        }
-    };
-}
-
-/// Begins a part of the section of rows.
-#[cfg(not(windows))]
-#[allow(unused_macros, reason = "a system without rows does not use it")]
-macro_rules! section {
-    () => {
-        ".pushsection .xhist_types,\"R\",%progbits"
-    };
-}
-/// Begins a part of the section of rows.
-#[cfg(windows)]
-#[allow(unused_macros, reason = "a system without rows does not use it")]
-macro_rules! section {
-    () => {
-        ".pushsection .debug_typenames,\"drD\""
-    };
-}
-
-/// The address of a function in eight bytes.
-#[cfg(not(windows))]
-#[allow(unused_macros, reason = "a system without rows does not use it")]
-macro_rules! address {
-    () => {
-        ".quad {of}"
-    };
-}
-/// The address of a function in eight bytes, relative to the program.
-#[cfg(windows)]
-#[allow(unused_macros, reason = "a system without rows does not use it")]
-macro_rules! address {
-    () => {
-        ".rva {of}\n.long 0"
-    };
-}
-
 /// The fields of a row. An address has eight bytes, of which a linker for 32 bits knows four.
 macro_rules! row {
     ($address:expr, $($operand:tt)*) => {

@@ -195,6 +195,11 @@ impl Slot {
         lane != 0 && lane & WRITTEN == 0
     }
 
+    /// The memory for the signal handlers of the thread; null if none has run.
+    pub(crate) fn handlers(&self) -> *mut Handlers {
+        self.handlers.load(Ordering::Relaxed)
+    }
+
     /// The number of the slot. The number in the ring's header may be lost with the file.
     pub(crate) fn number(&self) -> usize {
         SLOTS.iter().position(|slot| core::ptr::eq(slot, self)).unwrap_or(0)

@@ -10,7 +10,7 @@ use qs_core::record::EventKind;
 use super::act::{begin_again, count_lost_words_to, scratch};
 use crate::hosted::acquire::new_lane;
 use crate::hosted::setup::trigger_state;
-use crate::hosted::slots::{self, spare};
+use crate::hosted::slots::{self, Slot, spare};
 use crate::hosted::system::lanes::{LANES, Lanes, WriteRange, frontier, settle_lanes};
 use crate::hosted::system::scratch::give_back_scratch;
 use crate::hosted::system::sys;
@@ -54,6 +54,22 @@ impl HandlersPtr {
     fn interrupted_by(self, level: usize) -> Option<TrackPtr> {
         let below = level.checked_sub(2).map_or(null_mut(), |below| self.tracks[below]);
         recorded_track(if below.is_null() { self.own } else { below })
+    }
+}
+
+/// At the end of a thread whose state is gone, because the system gives thread-local variables back first: finds it again.
+pub(crate) fn find_again(slot: &Slot) {
+    let thread = ThisThread::get();
+    if thread.is_attached() {
+        return;
+    }
+    // SAFETY: the slot is the thread's, with a track that is laid out and stays mapped.
+    let track = unsafe { TrackPtr::new(slot.track()) };
+    thread.set_track(Some(track));
+    thread.set_handlers(slot.handlers());
+    if !track.is_parked {
+        // SAFETY: the cursor is in the ring, where an end of words follows.
+        thread.set_cursor(unsafe { frontier(track.place.cursor) });
     }
 }
 

@@ -13,25 +13,34 @@ pub(crate) fn getenv(name: &CStr) -> Option<&'static [u8]> {
     Some(unsafe { CStr::from_ptr(value) }.to_bytes())
 }
 
-/// Calls `visit` with the name of each variable of the environment, where the system has a list of them.
+/// Calls `visit` with the name of each variable of the environment.
 pub(crate) fn for_each_variable(mut visit: impl FnMut(&[u8])) {
-    #[cfg(any(target_os = "linux", target_os = "android"))]
-    {
-        unsafe extern "C" {
-            static environ: *const *const c_char;
-        }
-        // SAFETY: `environ` is null, or points to C strings that end with a null pointer. No other thread changes it
-        // while the environment is read, as for `getenv`.
-        unsafe {
-            let mut at = environ;
-            while !at.is_null() && !(*at).is_null() {
-                visit(CStr::from_ptr(*at).to_bytes().split(|byte| *byte == b'=').next().unwrap_or_default());
-                at = at.add(1);
-            }
+    // SAFETY: the list is null, or points to C strings that end with a null pointer. No other thread changes it while the
+    // environment is read, as for `getenv`.
+    unsafe {
+        let mut at = variables();
+        while !at.is_null() && !(*at).is_null() {
+            visit(CStr::from_ptr(*at).to_bytes().split(|byte| *byte == b'=').next().unwrap_or_default());
+            at = at.add(1);
         }
     }
-    #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    let _ = &mut visit;
+}
+
+/// The list of the variables. A library of Apple's systems has no other way to it.
+#[cfg(target_vendor = "apple")]
+fn variables() -> *const *const c_char {
+    // SAFETY: the call returns the place of the list.
+    unsafe { (*libc::_NSGetEnviron()).cast() }
+}
+
+/// The list of the variables.
+#[cfg(not(target_vendor = "apple"))]
+fn variables() -> *const *const c_char {
+    unsafe extern "C" {
+        static environ: *const *const c_char;
+    }
+    // SAFETY: the C library has it. Only calls that change the environment write it.
+    unsafe { environ }
 }
 
 /// Whether the program has rights that its caller does not have: setuid, setgid, file capabilities.

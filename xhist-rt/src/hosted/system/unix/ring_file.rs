@@ -204,9 +204,42 @@ impl RingFile {
             }
             // Racing threads never shorten the file here: the bytes behind may be mapped.
             let end = (offset + len as u64) as libc::off_t;
-            libc::lseek(self.fd, 0, libc::SEEK_END) >= end
-                || libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
+            let now = libc::lseek(self.fd, 0, libc::SEEK_END);
+            now >= end
+                || self.has_room(now, end)
+                    && libc::pwrite(self.fd, [0u8].as_ptr().cast::<c_void>(), 1, end - 1) == 1
         }
+    }
+
+    /// Reserves space on the disk from the end of the file on. Returns false if the disk is full: a file system may be unable
+    /// to reserve any.
+    #[cfg(target_vendor = "apple")]
+    fn has_room(self, now: libc::off_t, end: libc::off_t) -> bool {
+        let mut wanted = libc::fstore_t {
+            fst_flags: libc::F_ALLOCATEALL,
+            fst_posmode: libc::F_PEOFPOSMODE,
+            fst_offset: 0,
+            fst_length: end - now,
+            fst_bytesalloc: 0,
+        };
+        // SAFETY: the description is writable.
+        let result = unsafe { libc::fcntl(self.fd, libc::F_PREALLOCATE, &raw mut wanted) };
+        result != -1 || errno() != libc::ENOSPC
+    }
+
+    /// The same.
+    #[cfg(target_os = "freebsd")]
+    fn has_room(self, now: libc::off_t, end: libc::off_t) -> bool {
+        // SAFETY: has no conditions.
+        let error = unsafe { libc::posix_fallocate(self.fd, now, end - now) };
+        error != libc::ENOSPC
+    }
+
+    /// Space was reserved, or the system cannot do it.
+    #[cfg(not(any(target_vendor = "apple", target_os = "freebsd")))]
+    #[allow(clippy::unused_self, reason = "the same name as where there is one")]
+    const fn has_room(self, _: libc::off_t, _: libc::off_t) -> bool {
+        true
     }
 }
 

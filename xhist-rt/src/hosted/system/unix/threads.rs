@@ -156,13 +156,14 @@ const NO_KEY: u64 = u64::MAX;
 const FREE_KEYS: u64 = if cfg!(target_env = "gnu") { 32 } else { NO_KEY };
 
 /// Has a function called with this value when the calling thread ends. It is always the same function. Returns false
-/// if that is not possible.
+/// if that is not possible, and where the words of the thread are gone by then.
 pub(crate) fn call_at_end(function: extern "C" fn(*mut c_void), value: *mut c_void) -> bool {
     let key = exit_key(function);
     if key < FREE_KEYS {
         set_thread_exit_key(key as _, value);
     }
-    key < FREE_KEYS
+    // Apple's loader has a key of its own for the thread-local variables of the program, and keys end in their order.
+    key < FREE_KEYS && !cfg!(target_vendor = "apple")
 }
 
 fn exit_key(function: extern "C" fn(*mut c_void)) -> u64 {

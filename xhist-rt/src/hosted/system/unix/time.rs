@@ -9,11 +9,22 @@ pub(crate) fn sleep(nanos: u32) {
     unsafe { libc::nanosleep(&time, null_mut()) };
 }
 
+/// The clock of [`nanos`]. On Apple's systems the usual one counts microseconds only; this is that of the standard library.
+#[cfg(target_vendor = "apple")]
+const MONOTONIC: libc::clockid_t = libc::CLOCK_UPTIME_RAW;
+/// The clock of [`nanos`].
+#[cfg(not(target_vendor = "apple"))]
+const MONOTONIC: libc::clockid_t = libc::CLOCK_MONOTONIC;
+
 /// Nanoseconds of the monotonic clock.
 pub(crate) fn nanos() -> u64 {
+    read(MONOTONIC)
+}
+
+fn read(clock: libc::clockid_t) -> u64 {
     let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
     // SAFETY: `time` is writable.
-    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &mut time) };
+    unsafe { libc::clock_gettime(clock, &mut time) };
     time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
 }
 
@@ -26,24 +37,18 @@ pub(crate) fn coarse_nanos() -> u64 {
     nanos()
 }
 
-/// Nanoseconds since 1970, read in the same way. 0: not known.
+/// Nanoseconds since 1970, on Linux read in the same way. 0: not known.
 pub(crate) fn wall_nanos() -> u64 {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return coarse(libc::CLOCK_REALTIME_COARSE);
     #[cfg(not(any(target_os = "linux", target_os = "android")))]
-    0
+    read(libc::CLOCK_REALTIME)
 }
 
 #[cfg(any(target_os = "linux", target_os = "android"))]
 fn coarse(clock: libc::clockid_t) -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: `time` is writable; the other call has no conditions.
-    unsafe {
-        if libc::getauxval(libc::AT_SYSINFO_EHDR) != 0 {
-            libc::clock_gettime(clock, &mut time);
-        }
-    }
-    time.tv_sec as u64 * 1_000_000_000 + time.tv_nsec as u64
+    // SAFETY: has no conditions.
+    if unsafe { libc::getauxval(libc::AT_SYSINFO_EHDR) } != 0 { read(clock) } else { 0 }
 }
 
 /// Whether this thread may read [`counter`]: a process may forbid the instruction.

@@ -12,6 +12,7 @@ use qs_core::record::{EventKind, Statement};
 
 use super::model::{Item, Reading, read};
 use super::{IS_WATCHED, WATCH};
+use crate::hosted::system::sys::pages;
 use crate::hosted::words::{HostedHeader, MayMove, Place, WordsWriter};
 
 /// Room for a header and the prologue.
@@ -27,27 +28,13 @@ pub(in crate::hosted::words) struct MappedRing {
 
 impl MappedRing {
     pub(in crate::hosted::words) fn new(size: usize) -> MappedRing {
-        // SAFETY: the calls map memory that nothing else uses; the second half of the data is a second mapping of it.
+        let memory = pages::reserve_addresses(HEADER + 2 * size).expect("addresses");
+        // SAFETY: the addresses are reserved and unused; the second half of the data is a second mapping of it.
         unsafe {
-            let file = libc::memfd_create(c"ring".as_ptr(), 0);
-            assert!(file >= 0 && libc::ftruncate(file, (HEADER + size) as i64) == 0);
-            let map = |at: *mut u8, len: usize, from: usize, flags: i32| {
-                let (access, file) = (
-                    libc::PROT_READ | libc::PROT_WRITE,
-                    if flags & libc::MAP_ANONYMOUS != 0 { -1 } else { file },
-                );
-                let mapped = libc::mmap(at.cast(), len, access, flags, file, from as i64);
-                assert!(mapped != libc::MAP_FAILED);
-                mapped.cast::<u8>()
-            };
-            let memory =
-                map(core::ptr::null_mut(), HEADER + 2 * size, 0, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-            map(memory, HEADER + size, 0, libc::MAP_SHARED | libc::MAP_FIXED);
-            map(memory.add(HEADER + size), size, HEADER, libc::MAP_SHARED | libc::MAP_FIXED);
-            libc::close(file);
+            assert!(pages::map_new(memory, HEADER, size).is_some());
             memory.add(HEADER).write_bytes(0xEE, size);
-            MappedRing { memory, size }
         }
+        MappedRing { memory, size }
     }
 
     pub(in crate::hosted::words) fn header(&self) -> &[u8] {
@@ -63,8 +50,8 @@ impl MappedRing {
 
 impl Drop for MappedRing {
     fn drop(&mut self) {
-        // SAFETY: `new` mapped this memory.
-        unsafe { libc::munmap(self.memory.cast(), HEADER + 2 * self.size) };
+        // SAFETY: `new` reserved these addresses.
+        unsafe { pages::release_addresses(self.memory, HEADER + 2 * self.size) };
     }
 }
 

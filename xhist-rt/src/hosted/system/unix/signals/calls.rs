@@ -14,8 +14,14 @@ use crate::hosted::system::sys::weak::weak;
 
 /// Signals that interrupt system calls after `siginterrupt`: bit n - 1 for signal n.
 static INTERRUPTING: AtomicU64 = AtomicU64::new(0);
-/// `SIG_HOLD` of `sigset`.
-const HOLD: libc::sighandler_t = 2;
+/// `SIG_HOLD` of `sigset`, which the `libc` crate does not have: as in `sys/signal.h` of each system.
+const HOLD: libc::sighandler_t = if cfg!(target_vendor = "apple") {
+    5
+} else if cfg!(target_os = "freebsd") {
+    3
+} else {
+    2
+};
 
 /// The C library's `sigaction`, with a lane for handlers.
 ///

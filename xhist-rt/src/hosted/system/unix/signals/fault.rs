@@ -241,7 +241,8 @@ fn is_sent(signal: c_int, code: c_int) -> bool {
         return true;
     }
     let _ = signal;
-    code <= 0
+    // Apple's kernel gives a sent SIGBUS or SIGSEGV the code of a fault.
+    code <= 0 || cfg!(target_vendor = "apple")
 }
 
 /// Sends the signal to this thread once more, with the same description if the system supports that.

@@ -148,7 +148,8 @@ unsafe extern "C-unwind" {
 }
 
 unsafe extern "C" {
-    fn __sigsetjmp(buffer: *mut c_int, savemask: c_int) -> c_int;
+    #[cfg_attr(target_os = "linux", link_name = "__sigsetjmp")]
+    fn sigsetjmp(buffer: *mut c_int, savemask: c_int) -> c_int;
     fn siglongjmp(buffer: *mut c_int, value: c_int) -> !;
 }
 
@@ -218,7 +219,8 @@ fn works(thread: &Thread, data: &mut [u64; 64]) -> u64 {
     sum
 }
 
-/// Starts a timer for the calling thread: this signal at each interval, in nanoseconds.
+/// Starts a timer for the calling thread, which only Linux has: this signal at each interval, in nanoseconds.
+#[cfg(target_os = "linux")]
 fn start(signal: c_int, every: i64) -> libc::timer_t {
     // SAFETY: all zeros are a valid event, and all places are writable.
     unsafe {
@@ -235,6 +237,7 @@ fn start(signal: c_int, every: i64) -> libc::timer_t {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
 fn a_storm_damages_neither_history() {
     let _alone = alone();
     let thread = record();
@@ -370,7 +373,7 @@ extern "C" fn jumps(_: c_int) {
 fn raise_and_come_back() {
     // SAFETY: no value here is needed after the second return.
     unsafe {
-        if __sigsetjmp(BUFFER.0.get().cast(), 1) == 0 {
+        if sigsetjmp(BUFFER.0.get().cast(), 1) == 0 {
             raise(libc::SIGUSR1);
             unreachable!("the handler jumps");
         }
