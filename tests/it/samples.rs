@@ -10,7 +10,11 @@ pub const CASES: &[Case] = &[
 /// From the root of the repository, through the alias, as the README has it; on a copy of the sample.
 fn run_sample(name: &str) -> (Tree, Done) {
     let tree = Tree::copy_of(&repository().join("samples").join(name));
-    let cargo = with_cache(Run::new("cargo", repository()));
+    let mut cargo = with_cache(Run::new("cargo", repository()));
+    if std::env::var_os("CLIPPY_ARGS").is_some() {
+        // `.ci/run` compiled the tool by Clippy: it is not compiled again.
+        cargo = cargo.arg("--config").arg("build.rustc-workspace-wrapper='clippy-driver'");
+    }
     let mut cargo = cargo.args("xhist run --manifest-path").arg(tree.join("Cargo.toml"));
     if let Some(target) = std::env::var_os("CARGO_TARGET_DIR") {
         // Ours is where the alias builds the tool; the sample's own goes into the copy.
