@@ -55,9 +55,9 @@ pub fn keys() {
     let mut view = typing("view", &[]);
     view.wait_for("step ");
     view.press("?");
-    view.wait_for("small letter goes forward");
+    view.wait_for("page down, page up");
     view.press("q");
-    view.wait_for("[Source]");
+    view.wait_for("q quit");
     view.press("q");
     let (status, _) = view.end();
     assert!(status.success(), "{status}");
