@@ -243,13 +243,15 @@ pub(crate) fn own() -> Option<&'static HostedHeader> {
     ThisThread::get().track().map(|track| unsafe { &*core::ptr::from_ref(track.writer.header()) })
 }
 
-#[cfg(test)]
+#[cfg(all(test, not(loom), target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
 mod tests {
     use super::*;
+    use crate::hosted::timing::ticker::tests::alone;
 
     /// As on Apple's systems, whose loader frees thread-local variables before the end of a thread is noticed.
     #[test]
     fn a_thread_whose_state_is_gone_still_has_an_end() {
+        let _guard = alone();
         let ended = std::thread::spawn(|| {
             first_check();
             let thread = ThisThread::get();

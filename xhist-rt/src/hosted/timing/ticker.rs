@@ -507,4 +507,4 @@ struct TickerCell<T>(UnsafeCell<T>);
 unsafe impl<T> Sync for TickerCell<T> {}
 
 #[cfg(all(test, not(loom), target_os = "linux", any(target_arch = "x86_64", target_arch = "aarch64")))]
-mod tests;
+pub(in crate::hosted) mod tests;

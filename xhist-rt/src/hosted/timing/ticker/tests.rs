@@ -13,7 +13,8 @@ use crate::hosted::setup::clock;
 
 static ONE: Mutex<()> = Mutex::new(());
 
-fn alone() -> MutexGuard<'static, ()> {
+/// Until the guard is dropped, no other test has threads for the ticker.
+pub(in crate::hosted) fn alone() -> MutexGuard<'static, ()> {
     let guard = ONE.lock().unwrap_or_else(PoisonError::into_inner);
     clock::choose();
     guard
