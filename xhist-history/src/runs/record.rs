@@ -179,6 +179,14 @@ impl RunRecord {
         Ok(record)
     }
 
+    /// Reads the description of the run that a path names: its directory, or one of its ring files.
+    ///
+    /// # Errors
+    /// As of [`RunRecord::read`].
+    pub fn of(path: &Path) -> Result<RunRecord, RunRecordError> {
+        RunRecord::read(&run_directory(path))
+    }
+
     /// Writes the description into the directory of a run, whole or not at all.
     ///
     /// # Errors

@@ -10,7 +10,7 @@ use walkdir::{DirEntry, WalkDir};
 
 use crate::model::Ring;
 use crate::options::{ProgramPlaces, ReadOptions};
-use crate::runs::record::{RunRecord, run_directory};
+use crate::runs::record::RunRecord;
 use crate::source;
 use crate::values::types::Program;
 
@@ -127,7 +127,7 @@ pub fn named(ring: &Ring, options: &ReadOptions) -> Vec<PathBuf> {
         paths.push(format!("/proc/{}/exe", ring.pid).into());
     }
     let names = ring_file_names(options);
-    let of_run = source.as_deref().and_then(|ring| RunRecord::read(&run_directory(ring)).ok());
+    let of_run = source.as_deref().and_then(|ring| RunRecord::of(ring).ok());
     let of_run = of_run.map(|run| run.programs).unwrap_or_default();
     paths.extend(names.iter().filter_map(|name| of_run.get(*name).cloned()));
     paths

@@ -2,9 +2,9 @@
 //! An abort here ends the whole test binary, which reveals a limit that is too high.
 
 use rayon::prelude::*;
+use xhist_instrument::{Numbers, Options, analyze, instrument, parses, strip};
 
 use crate::sources::is_long;
-use xhist_instrument::{Numbers, Options, analyze, instrument, parses, strip};
 
 /// Nests `before` .. `after` around `middle` in a function body.
 fn nest(before: &str, middle: &str, after: &str, times: usize) -> String {

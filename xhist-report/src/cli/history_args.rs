@@ -18,7 +18,7 @@ use xhist_history::ReadOptions;
 use xhist_history::notes::Notes;
 use xhist_history::recording::SharedRecording;
 use xhist_history::runs;
-use xhist_history::runs::record::{RunRecord, run_directory};
+use xhist_history::runs::record::RunRecord;
 use xhist_history::selection::{Pattern, Selection, ThreadPattern};
 use xhist_history::source::Opened;
 use xhist_history::typed;
@@ -149,7 +149,7 @@ impl HistoryArgs {
 /// The rings of failed tests in a ring file, as its run names them.
 fn failed_tests(opened: &Opened) -> Vec<usize> {
     let Some(path) = &opened.path else { return Vec::new() };
-    let Ok(record) = RunRecord::read(&run_directory(path)) else { return Vec::new() };
+    let Ok(record) = RunRecord::of(path) else { return Vec::new() };
     let is_here = |file: &PathBuf| file.file_name() == path.file_name();
     let here = record.failed_tests().filter(|test| test.file.as_ref().is_some_and(is_here));
     here.filter_map(|test| test.ring).collect()

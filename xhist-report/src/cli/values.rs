@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
-use xhist_history::runs::record::{RunRecord, run_directory};
+use xhist_history::runs::record::RunRecord;
 use xhist_history::selection::Pattern;
 use xhist_history::source::Opened;
 use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
@@ -72,7 +72,7 @@ fn moment(opened: &Opened) -> Option<(SystemTime, &'static str)> {
     if opened.file.as_deref().is_some_and(is_in_use) {
         return Some((SystemTime::now(), "now"));
     }
-    let record = opened.path.as_deref().and_then(|path| RunRecord::read(&run_directory(path)).ok());
+    let record = opened.path.as_deref().and_then(|path| RunRecord::of(path).ok());
     match record {
         Some(record) if !record.tests.is_empty() => None,
         Some(record) => {
