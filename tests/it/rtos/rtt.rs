@@ -26,7 +26,7 @@ pub fn over_tcp() {
     server.finish();
 }
 
-/// What a user of probe-rs types: `cargo embed` connects to the report. Each interrupt has a column.
+/// What a user of probe-rs types: `cargo embed` connects to the report. An interrupt has a column of its own.
 pub fn by_cargo_embed() {
     let firmware = Firmware::sample(&CORTEX_M, "rtt");
     let machine = firmware.start(&COUNTED);
@@ -35,8 +35,9 @@ pub fn by_cargo_embed() {
     let host = host.arg("--program").arg(&firmware.elf);
     let mut host = host.limit(Duration::from_secs(60)).start();
     let server = RttServer::publish(machine, 0x2000_0000, 0x1_0000, port);
-    let columns = ["interrupt 15 SysTick", "interrupt 14 PendSV"];
-    host.wait_until("columns", |host| columns.iter().all(|name| host.printed().contains(name)));
+    // No other interrupt is certain: where the sample hangs, and whether after an event, differs from build to build.
+    let rows = ["interrupt 15 SysTick", " src/main.rs:", " src/event_handlers.rs:21"];
+    host.wait_until("rows", |host| rows.iter().all(|row| host.printed().contains(row)));
     let done = host.end_with(rustix::process::Signal::INT);
     let place = |text: &str| done.stdout.lines().find_map(|line| line.find(text)).expect("a line");
     let [main, timer] = [place("src/main.rs:"), place("src/event_handlers.rs:21")];
