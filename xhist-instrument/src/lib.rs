@@ -32,7 +32,6 @@ pub use options::{Detail, MainHash, Options, PrintedOutput, Settings, Tasks, Val
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
 pub use site::analysis::Analysis;
 pub use site::constness::{Constness, Removable, removable};
-pub use site::packed::Packed;
 pub use site::value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
 pub use site::{
     Action, Include, IncludeKind, InlineMod, Insertion, ModDecl, Reason, Site, SiteKind, Skip, Trigger,

@@ -17,6 +17,7 @@ use qs_core::map::NO_MAP;
 use std::borrow::Cow;
 use std::io::{self, ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// All sources without a path are one file to a reader.
 const NOTE_NAMELESS: &str = "note: reports cannot name the file of these statements: with `--stdin-path FILE` the map has \
@@ -169,9 +170,9 @@ fn instrument(args: &Args, text: &[u8]) -> Result<(), Fatal> {
 }
 
 /// The analysis of the source, unless it failed.
-fn analyzed(outcome: &Outcome, set: &Stdin<'_>) -> Result<Analysis, Fatal> {
+fn analyzed(outcome: &Outcome, set: &Stdin<'_>) -> Result<Arc<Analysis>, Fatal> {
     match outcome {
-        Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
+        Outcome::Analyzed(analyzed) => Ok(Arc::clone(&analyzed.analysis)),
         Outcome::LeftAlone(exemption) => Err(Fatal::Source(format!("{}: {exemption}", set.name(0)))),
         Outcome::Failed(failure) => Err(Fatal::Source(failure.describe(&set.name(0)))),
     }

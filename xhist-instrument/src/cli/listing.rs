@@ -11,7 +11,7 @@ use std::path::Path;
 pub fn list(found: &FolderSources, outcomes: &[Outcome]) -> Result<(), Fatal> {
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         let printed = match outcome {
-            Outcome::Analyzed(analyzed) => print_list(&source.path, &analyzed.analysis()),
+            Outcome::Analyzed(analyzed) => print_list(&source.path, &analyzed.analysis),
             Outcome::LeftAlone(Exemption::Excluded) => Ok(()),
             Outcome::LeftAlone(rule) => {
                 writeln!(io::stdout().lock(), "{}: left alone: {rule}", console::shown(&source.path))
@@ -66,10 +66,10 @@ pub fn print_list(path: &Path, analysis: &Analysis) -> io::Result<()> {
 pub fn debug_notes(found: &FolderSources, outcomes: &[Outcome]) {
     for (source, outcome) in found.sources.iter().zip(outcomes) {
         let Outcome::Analyzed(analyzed) = outcome else { continue };
-        if analyzed.rest.debug_lines.is_empty() {
+        if analyzed.analysis.debug_lines.is_empty() {
             continue;
         }
-        print_debug_notes(&source.path, &analyzed.analysis());
+        print_debug_notes(&source.path, &analyzed.analysis);
     }
 }
 

@@ -105,7 +105,7 @@ impl CommandLineSources<'_> {
         for (source, outcome) in self.found.sources.iter().zip(outcomes.iter()) {
             let Outcome::Analyzed(analyzed) = outcome else { continue };
             let dir = source.real.parent().unwrap_or(Path::new(""));
-            for include in &analyzed.rest.includes {
+            for include in &analyzed.analysis.includes {
                 let Ok(path) = dir.join(&include.path).canonicalize() else { continue };
                 let set = if include.kind == IncludeKind::Code { &mut code } else { &mut data };
                 set.insert(path);

@@ -8,9 +8,9 @@ mod error;
 
 pub use error::{MapError, MapLineError};
 
-use crate::Packed;
+use crate::Analysis;
 use crate::insert::shape::{LINES_PER_ID, Numbers, ids_needed};
-use crate::site::structure::Region;
+use crate::site::structure::{Body, Region};
 use qs_core::map::numbers::VALUE_END;
 use qs_core::map::{
     self, BranchLine, FileLine, FunctionLine, Hash, Head, Line, LoopLine, StmtLine, Text, ValueLine,
@@ -22,6 +22,7 @@ use std::fmt::Write as _;
 use std::fs::File;
 use std::io::{self, BufRead as _};
 use std::path::{Component, Path, PathBuf};
+use std::sync::Arc;
 
 /// Files whose lines are formatted in parallel, and so are in memory at the same time.
 const BATCH: usize = 32;
@@ -96,7 +97,7 @@ enum MainCarries {
 enum MappedStatements {
     /// Lines of the loaded map, from an earlier run.
     Lines(String),
-    Sites(Packed),
+    Sites(Arc<Analysis>),
 }
 
 impl MapFile {
@@ -247,13 +248,13 @@ impl MapFile {
         &mut self.files[index]
     }
 
-    /// The ids of a file of this many lines, and the numbers of its first statement and value site. Existing ids and
-    /// numbers are kept; missing ones are added. A file without value sites has no numbers for them.
+    /// The ids of a file, and the numbers of its first statement and value site. Existing ids and numbers are kept; missing
+    /// ones are added. A file without value sites has no numbers for them.
     ///
     /// # Errors
     /// No ids or no numbers are left.
-    pub fn numbers(&mut self, path: &str, sites: &Packed, lines: u32) -> Result<Numbers, MapError> {
-        self.numbers_for(path, lines, [sites.len(), sites.value_count()])
+    pub fn numbers(&mut self, path: &str, found: &Analysis) -> Result<Numbers, MapError> {
+        self.numbers_for(path, found.lines, [found.sites.len(), found.value_count()])
     }
 
     fn numbers_for(
@@ -350,8 +351,8 @@ impl MapFile {
     }
 
     /// Replaces the statements of a file.
-    pub fn set_sites(&mut self, path: &str, sites: Packed) {
-        self.entry(path).statements = MappedStatements::Sites(sites);
+    pub fn set_sites(&mut self, path: &str, found: Arc<Analysis>) {
+        self.entry(path).statements = MappedStatements::Sites(found);
     }
 
     /// Sets the hash of a file's text, and whether the file has a `main`, which this run gives the hash of the map.
@@ -378,14 +379,14 @@ impl MapFile {
             MappedStatements::Lines(lines) => {
                 lines.lines().any(|line| matches!(Line::parse(line), Ok(Line::Stmt(_))))
             }
-            MappedStatements::Sites(sites) => !sites.is_empty(),
+            MappedStatements::Sites(found) => !found.sites.is_empty(),
         })
     }
 
     /// Forgets the statements of a file that is no longer instrumented. The file keeps its ids.
     pub fn clear_sites(&mut self, path: &str) {
         if self.by_path.contains_key(path) {
-            self.set_sites(path, Packed::default());
+            self.set_sites(path, Arc::default());
             let entry = self.entry(path);
             entry.values = map::NumberRange::default();
             (entry.source, entry.main) = (None, MainCarries::Nothing);
@@ -492,20 +493,25 @@ impl MappedFile {
         }
         match (&self.statements, self.ids.first()) {
             (MappedStatements::Lines(lines), Some(_)) => text.push_str(lines),
-            (MappedStatements::Sites(sites), Some(&file)) => {
-                sites.bodies().for_each(|(path, [line, col, end_line, end_col], kind, of_trait)| {
+            (MappedStatements::Sites(found), Some(&file)) => {
+                found.structure.bodies.iter().for_each(|Body { path, place, kind, of_trait, .. }| {
+                    let ([line, col, end_line, end_col], kind) = (*place, *kind);
                     let (path, of_trait) = (Text::plain(path), Text::plain(of_trait));
                     let body = FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait };
                     add(Line::Function(body));
                 });
-                sites.regions().for_each(|Region { place: [line, col, end_line, end_col], past }| {
-                    let (at, end) = ((line, col), (end_line, end_col));
-                    add(match past {
-                        None => Line::Loop(LoopLine { file, at, end }),
-                        Some([line, col]) => Line::Branch(BranchLine { file, at, end, past: (line, col) }),
-                    });
-                });
-                sites.iter().for_each(|site| {
+                found.structure.regions.iter().for_each(
+                    |&Region { place: [line, col, end_line, end_col], past }| {
+                        let (at, end) = ((line, col), (end_line, end_col));
+                        add(match past {
+                            None => Line::Loop(LoopLine { file, at, end }),
+                            Some([line, col]) => {
+                                Line::Branch(BranchLine { file, at, end, past: (line, col) })
+                            }
+                        });
+                    },
+                );
+                found.sites.iter().for_each(|site| {
                     add(Line::Stmt(StmtLine {
                         file,
                         line: site.line,
@@ -522,7 +528,7 @@ impl MappedFile {
                     }))
                 });
                 if self.values.room > 0 {
-                    sites.values().filter(|site| site.recorded).for_each(|site| {
+                    found.values.iter().filter(|site| site.recorded).for_each(|site| {
                         add(Line::Value(ValueLine {
                             file,
                             line: site.line,
@@ -589,10 +595,10 @@ mod tests {
     #[test]
     fn statements_survive_a_run_that_leaves_their_file_out() {
         let text = b"fn f() { let x = g(); }";
-        let analysis = crate::analyze(text, &crate::Options::default()).unwrap();
+        let analysis = Arc::new(crate::analyze(text, &crate::Options::default()).unwrap());
         let mut map = MapFile::new(Path::new("/r"));
         ids(&mut map, "a.rs", 1);
-        map.set_sites("a.rs", Packed::new(&analysis));
+        map.set_sites("a.rs", Arc::clone(&analysis));
         assert!(
             to_text(&map)
                 .contains(r#"{"stmt":1,"line":1,"col":10,"end":"1:22","kind":"let","fn":"f","text":"#)
@@ -693,10 +699,10 @@ mod tests {
     fn functions_and_awaits_are_recorded() {
         let text = "async fn f() {\n    g(async { a.await });\n    if b { c.await; }\n}\nfn none() {}\n\
                     static S: T = T::new(|| { d() });\n";
-        let analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
+        let analysis = Arc::new(crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap());
         let mut map = MapFile::new(Path::new("/r"));
-        map.numbers("a.rs", &Packed::new(&analysis), 7).unwrap();
-        map.set_sites("a.rs", Packed::new(&analysis));
+        map.numbers("a.rs", &analysis).unwrap();
+        map.set_sites("a.rs", Arc::clone(&analysis));
         let lines: Vec<String> = to_text(&map).lines().skip(2).map(str::to_owned).collect();
         assert_eq!(
             lines,
@@ -715,9 +721,9 @@ mod tests {
         // A file without statements still has functions, and keeps them.
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("xhist.map");
-        let analysis = crate::analyze(b"fn none() {}", &crate::Options::default()).unwrap();
+        let analysis = Arc::new(crate::analyze(b"fn none() {}", &crate::Options::default()).unwrap());
         map.numbers_for("b.rs", 1, [0, 0]).unwrap();
-        map.set_sites("b.rs", Packed::new(&analysis));
+        map.set_sites("b.rs", analysis);
         map.write(map.hash(), &file).unwrap();
         let again = MapFile::load(&file, Path::new("/r")).unwrap();
         assert_eq!(to_text(&again), to_text(&map));
@@ -730,9 +736,9 @@ mod tests {
         let file = directory.path().join("xhist.map");
         let mut map = MapFile::new(Path::new("/r"));
         for (path, text) in [("a.rs", "fn a() { b(); }"), ("b.rs", "fn c() { d(); }")] {
-            let packed = Packed::new(&crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap());
-            map.numbers(path, &packed, 1).unwrap();
-            map.set_sites(path, packed);
+            let analysis = crate::analyze(text.as_bytes(), &crate::Options::default()).unwrap();
+            map.numbers(path, &analysis).unwrap();
+            map.set_sites(path, Arc::new(analysis));
         }
         map.write(map.hash(), &file).unwrap();
         let mut without = MapFile::load_without(&file, Path::new("/r"), |path| path == "a.rs").unwrap();

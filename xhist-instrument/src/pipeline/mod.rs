@@ -21,6 +21,7 @@ use crate::{Analysis, Macros, MainHash, Numbers, Options, Refusal};
 use rayon::prelude::*;
 use std::borrow::Cow;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Sources in a fixed order: files of folders, the modules of a program, or a text from stdin.
 pub trait SourceSet: Sync {
@@ -141,7 +142,7 @@ fn select(set: &impl SourceSet, index: usize, mut analysis: Analysis, text: &Sou
         derived: analysis.structure.derived_traits(),
         priorities: analysis.structure.listed_priorities(),
     };
-    Outcome::Analyzed(Box::new(Analyzed::new(analysis, fingerprint, source, facts)))
+    Outcome::Analyzed(Box::new(Analyzed { analysis: Arc::new(analysis), fingerprint, source, facts }))
 }
 
 /// Sets each trigger at its statement. Returns them with the indices of their sources. `note` gets a message for each
@@ -157,7 +158,7 @@ pub fn place_triggers(
 ) -> Result<Vec<(usize, Placed)>, TriggerError> {
     let paths: Vec<&Path> = (0..set.count()).map(|index| set.path(index)).collect();
     let look = |index: usize| match &outcomes[index] {
-        Outcome::Analyzed(analyzed) => Ok(analyzed.analysis()),
+        Outcome::Analyzed(analyzed) => Ok(Arc::clone(&analyzed.analysis)),
         Outcome::LeftAlone(exemption) => Err(format!("the file is left alone: {exemption}")),
         Outcome::Failed(failure) => Err(failure.describe(&set.name(index))),
     };
@@ -187,11 +188,11 @@ fn number_one(map: &mut MapFile, path: &Path, outcome: &mut Outcome) -> Entered 
     let path = map.relative(path);
     let mut entered = Entered::default();
     match outcome {
-        Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.sites, analyzed.rest.lines) {
+        Outcome::Analyzed(analyzed) => match map.numbers(&path, &analyzed.analysis) {
             Ok(numbers) => {
-                map.set_sites(&path, analyzed.sites.clone());
+                map.set_sites(&path, Arc::clone(&analyzed.analysis));
                 map.set_facts(&path, std::mem::take(&mut analyzed.facts));
-                map.set_source(&path, analyzed.source, !analyzed.rest.main_at.is_empty());
+                map.set_source(&path, analyzed.source, !analyzed.analysis.main_at.is_empty());
                 entered.numbers = numbers;
             }
             Err(error) => *outcome = Outcome::Failed(Failure::Map(error)),
@@ -248,7 +249,7 @@ fn write_one(
     let result = match sink.has(index, inputs) {
         true => None,
         false => {
-            let result = crate::instrument(&text.original, &analyzed.analysis(), &entered.numbers, options);
+            let result = crate::instrument(&text.original, &analyzed.analysis, &entered.numbers, options);
             let failed = |_: &Refusal| {
                 // A tree of copies is complete even then.
                 let _ = sink.leave(index, false);

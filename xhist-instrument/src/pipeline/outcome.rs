@@ -2,13 +2,12 @@
 
 use crate::atomic::ReplaceError;
 use crate::map::{FileFacts, MapError};
-use crate::site::structure::Structure;
 use crate::trigger::Placed;
-use crate::{Analysis, Numbers, Options, Packed, Refusal};
-use std::collections::BTreeSet;
+use crate::{Analysis, Numbers, Options, Refusal};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
 use std::io;
+use std::sync::Arc;
 
 /// Why a file is left alone although nothing is wrong with it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -123,13 +122,11 @@ pub enum Outcome {
     Failed(Failure),
 }
 
-/// The analysis of a source, packed: those of all sources are in memory at once.
+/// The analysis of a source.
 #[derive(Debug)]
 pub struct Analyzed {
-    /// Its statements.
-    pub sites: Packed,
-    /// The analysis without its sites, and without what later steps do not use.
-    pub rest: Analysis,
+    /// What was found. The map lists it, too.
+    pub analysis: Arc<Analysis>,
     /// Hash of the text, to notice that the file changed since.
     pub fingerprint: u64,
     /// Hash of the text without calls, for the map.
@@ -139,48 +136,20 @@ pub struct Analyzed {
 }
 
 impl Analyzed {
-    /// Packs an analysis.
-    pub fn new(mut analysis: Analysis, fingerprint: u64, source: u64, facts: FileFacts) -> Self {
-        let sites = Packed::new(&analysis);
-        analysis.sites = Vec::new();
-        analysis.values = Vec::new();
-        analysis.modules = Vec::new();
-        analysis.unknown_macros = BTreeSet::new();
-        analysis.structure = Structure::default();
-        Self { sites, rest: analysis, fingerprint, source, facts }
-    }
-
-    /// The analysis with its sites.
-    pub fn analysis(&self) -> Analysis {
-        Analysis {
-            sites: self.sites.iter().collect(),
-            values: self.sites.values().collect(),
-            ..self.rest.clone()
-        }
-    }
-
     /// A sum of all that decides about the instrumented text, for this program.
     pub(super) fn inputs(&self, numbers: &Numbers, options: &Options) -> u64 {
         let mut hash = DefaultHasher::new();
-        (self.fingerprint, self.sites.rows(), format!("{numbers:?} {options:?}")).hash(&mut hash);
-        let rest = postcard::to_extend(&self.rest, Vec::new()).expect("a vector grows");
-        rest.hash(&mut hash);
+        let settings = format!("{numbers:?} {options:?}");
+        (self.fingerprint, self.analysis.to_bytes(), settings).hash(&mut hash);
         hash.finish()
     }
 
     /// Sets a trigger; its statement is recorded from now on.
     pub fn add_trigger(&mut self, trigger: &Placed) {
+        let analysis = Arc::make_mut(&mut self.analysis);
         match trigger {
-            Placed::Statement(trigger) => {
-                self.sites.record(trigger.site);
-                self.rest.add_trigger(*trigger);
-            }
-            Placed::Value(watch) => {
-                let host = self.sites.values().nth(watch.value).map(|value| value.host);
-                let site = self.sites.iter().position(|site| Some(site.range.start) == host);
-                site.into_iter().for_each(|site| self.sites.record(site));
-                self.rest.add_watch(watch.clone());
-            }
+            Placed::Statement(trigger) => analysis.add_trigger(*trigger),
+            Placed::Value(watch) => analysis.add_watch(watch.clone()),
         }
     }
 }

@@ -27,10 +27,12 @@ pub struct RecordedShare {
 impl StatementCounts {
     /// Adds those of a source.
     pub fn add(&mut self, analyzed: &Analyzed) {
-        let (all, recorded) = (analyzed.sites.len() as u64, analyzed.sites.recorded() as u64);
+        let sites = &analyzed.analysis.sites;
+        let recorded = sites.iter().filter(|site| site.recorded).count() as u64;
+        let all = sites.len() as u64;
         self.recorded += recorded;
         let detail = (recorded < all).then_some((Reason::Detail, all - recorded));
-        let skips = analyzed.rest.skips.iter().map(|skip| (skip.reason, u64::from(skip.statements)));
+        let skips = analyzed.analysis.skips.iter().map(|skip| (skip.reason, u64::from(skip.statements)));
         for (reason, statements) in detail.into_iter().chain(skips) {
             *self.skips.entry(reason).or_default() += statements;
         }

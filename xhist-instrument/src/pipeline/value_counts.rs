@@ -15,8 +15,8 @@ pub struct ValueCounts {
 impl ValueCounts {
     /// Adds those of a source.
     pub fn add(&mut self, analyzed: &Analyzed) {
-        self.recorded += analyzed.sites.value_count() as u64;
-        for skip in analyzed.rest.value_skips.iter().filter(|skip| skip.reason.is_loss()) {
+        self.recorded += analyzed.analysis.value_count() as u64;
+        for skip in analyzed.analysis.value_skips.iter().filter(|skip| skip.reason.is_loss()) {
             *self.losses.entry(skip.reason).or_default() += 1;
         }
     }

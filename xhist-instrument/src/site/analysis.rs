@@ -15,12 +15,10 @@ use std::sync::Arc;
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Analysis {
     /// Statements to record, in the order of the text.
-    #[serde(skip)]
     pub sites: Vec<Site>,
     /// Skipped code, in the order of the text.
     pub skips: Vec<Skip>,
     /// Values to record, in the order of the text.
-    #[serde(skip)]
     pub values: Vec<ValueSite>,
     /// Bindings whose values are not recorded, in the order of the text.
     pub value_skips: Vec<ValueSkip>,
@@ -101,6 +99,11 @@ impl Analysis {
     /// Whether another analysis with these macros, by [`crate::analyze_among`], may find more.
     pub fn wants(&self, macros: &Macros) -> bool {
         !self.assumed_macros.is_empty() || self.unknown_macros.iter().any(|name| macros.has(name))
+    }
+
+    /// Number of recorded values.
+    pub fn value_count(&self) -> usize {
+        self.values.iter().filter(|value| value.recorded).count()
     }
 
     /// Skips the statements of these functions.

@@ -1,15 +1,14 @@
 //! An analysis as bytes, for a file that is read by the next run of the same program.
 
 use crate::site::analysis::Analysis;
-use crate::site::packed::Packed;
 use crate::text::fingerprint;
+use std::sync::Arc;
 
 impl Analysis {
     /// The analysis as bytes, with a sum in front.
     pub fn to_bytes(&self) -> Vec<u8> {
-        let packed = Packed::new(self);
         let mut bytes = fingerprint(&[]).to_le_bytes().to_vec();
-        bytes = postcard::to_extend(&(packed.rows(), self), bytes).expect("a vector grows");
+        bytes = postcard::to_extend(self, bytes).expect("a vector grows");
         let sum = fingerprint(&bytes[8..]).to_le_bytes();
         bytes[..8].copy_from_slice(&sum);
         bytes
@@ -21,10 +20,17 @@ impl Analysis {
         if u64::from_le_bytes(*known) != fingerprint(rest) {
             return None;
         }
-        let ((sites, values), analysis): ((&[u8], &[u8]), Analysis) = postcard::from_bytes(rest).ok()?;
-        let packed = Packed::of_rows(sites, values);
-        let (sites, values) = (packed.iter().collect(), packed.values().collect());
-        Some(Analysis { sites, values, ..analysis })
+        let mut analysis: Analysis = postcard::from_bytes(rest).ok()?;
+        // The statements of a function share its name.
+        let names = analysis.sites.iter_mut().map(|site| &mut site.function);
+        let mut last: Option<&Arc<str>> = None;
+        for name in names.chain(analysis.values.iter_mut().map(|value| &mut value.function)) {
+            if let Some(same) = last.filter(|last| **last == *name) {
+                *name = Arc::clone(same);
+            }
+            last = Some(name);
+        }
+        Some(analysis)
     }
 }
 

@@ -4,7 +4,7 @@
 pub(crate) mod analysis;
 pub(crate) mod constness;
 mod kept;
-pub(crate) mod packed;
+pub(crate) mod numbered;
 pub(crate) mod structure;
 pub(crate) mod value_site;
 
@@ -74,7 +74,7 @@ pub enum Insertion {
 }
 
 /// One statement that will be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Site {
     /// Its kind.
     pub kind: SiteKind,
@@ -103,6 +103,7 @@ pub struct Site {
     /// What its own text calls, as in maps.
     pub calls: Box<str>,
     /// How it leaves the text around it.
+    #[serde(with = "numbered")]
     pub jump: Option<Jump>,
 }
 

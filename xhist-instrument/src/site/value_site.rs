@@ -43,7 +43,7 @@ impl ValueKind {
 }
 
 /// A binding whose value can be recorded.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ValueSite {
     /// How the name gets its value.
     pub kind: ValueKind,

@@ -7,6 +7,7 @@ use crate::site::value_site::{ValueSite, ValueWatch};
 use crate::site::{Action, Trigger};
 use std::fmt::Display;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Triggers that a program may have: the recorder has one counter for each.
 const MAX_TRIGGERS: usize = 64;
@@ -31,7 +32,7 @@ const NEAREST: usize = 4;
 pub fn place<E: Display>(
     requests: &[Request],
     files: &[&Path],
-    analysis_of: impl Fn(usize) -> Result<Analysis, E>,
+    analysis_of: impl Fn(usize) -> Result<Arc<Analysis>, E>,
     note: impl Fn(&str),
 ) -> Result<Vec<(usize, Placed)>, TriggerError> {
     if requests.len() > MAX_TRIGGERS {
@@ -140,9 +141,9 @@ mod tests {
     #[test]
     fn more_than_64_triggers_are_refused() {
         let request = Request::read("/a.rs:1", Action::Start).unwrap();
-        let analysis = analyze(b"fn f() { x() }", &Options::default()).unwrap();
+        let analysis = Arc::new(analyze(b"fn f() { x() }", &Options::default()).unwrap());
         let place = |count| {
-            let look = |_| Ok::<_, Infallible>(analysis.clone());
+            let look = |_| Ok::<_, Infallible>(Arc::clone(&analysis));
             place(&vec![request.clone(); count], &[Path::new("/a.rs")], look, |_| ())
         };
         let placed = place(64).unwrap();
