@@ -11,6 +11,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
     Case::new("an_allocator_that_runs_behind_a_panic_does_not_hide_it", allocator),
     Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
+    Case::new("threads_that_start_before_the_first_statement_of_a_test_are_its_own", early_pool),
     Case::new("a_panic_behind_calls_that_returned_is_at_its_own_line", behind_calls),
     Case::new("an_open_statement_has_its_lines_and_that_of_a_frame_further_down", lines),
 ];
@@ -103,6 +104,13 @@ fn caught_in_program() {
     let sentence = format!("the thread panicked first at {first}, and again in a destructor\n");
     done.check(text.contains(&sentence), "the first panic is named");
 
+    let done = run("again").expect(101);
+    let again = place("src/main.rs", "// again");
+    let text = listing(&done);
+    done.check(text.contains(&format!("... a panic at {risky} was caught\n")), "the first panic is named");
+    done.check(!text.contains("destructor"), "one right behind it is not in a destructor");
+    done.check(text.contains(&format!("panicked at {again}: the calls below that line had returned")), "its line");
+
     let done = run("foreign").expect(134);
     let first = place("src/main.rs", "// foreign");
     let text = listing(&done);
@@ -185,6 +193,80 @@ fn named_worker() {
     let done = test("as_it_should");
     let own = place("src/lib.rs", "// not the worker");
     done.check(annotations(&done)[0].contains(&at(&own)), "a panic that the test expects is no cause");
+}
+
+/// As in an async runtime that a macro starts around the body of a test.
+const POOL: &str = r#"
+pub fn share(parts: i32) -> i32 {
+    let left = parts - 4;
+    100 / left // divides
+}
+
+// xhist instrument FALSE
+#[cfg(test)]
+mod tests {
+    use std::pin::Pin;
+    use std::sync::mpsc::{Sender, channel};
+    use std::task::{Context, Waker};
+    use std::thread::Builder;
+
+    fn poll<F: Future>(task: &mut Pin<Box<F>>) {
+        let _ = task.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+    }
+
+    fn on_a_pool(body: fn(Sender<i32>)) {
+        let (jobs, received) = channel();
+        let pool = Builder::new().name("pool".into());
+        let pool = pool.spawn(move || {
+            let mut task = Box::pin(crate::pause());
+            poll(&mut task);
+            std::thread::spawn(move || poll(&mut task)).join().unwrap();
+            received.into_iter().map(crate::share).sum::<i32>()
+        });
+        let pool = pool.unwrap();
+        body(jobs);
+        pool.join().unwrap();
+    }
+
+    #[test]
+    fn some_share() {
+        on_a_pool(|jobs| crate::send(jobs, 5));
+    }
+
+    #[test]
+    fn none_share() {
+        on_a_pool(|jobs| crate::send(jobs, 4));
+    }
+}
+// xhist instrument TRUE
+
+#[cfg(test)]
+fn send(jobs: std::sync::mpsc::Sender<i32>, parts: i32) {
+    jobs.send(parts).unwrap();
+}
+
+#[cfg(test)]
+async fn pause() {
+    let mut has_paused = false;
+    std::future::poll_fn(|_| match std::mem::replace(&mut has_paused, true) {
+        true => std::task::Poll::Ready(()),
+        false => std::task::Poll::Pending,
+    }).await
+}
+"#;
+
+fn early_pool() {
+    let tree = Tree::package("pool");
+    tree.write("src/lib.rs", POOL);
+    let divides = format!("src/lib.rs:{}", line_of(&tree.join("src/lib.rs"), "// divides"));
+    let done = cargo(tree.path()).args("xhist test --quiet --lib").done().expect(101);
+    let text = listing(&done);
+    let threads: Vec<&str> = text.split("last statements of thread ").skip(1).collect();
+    done.check(threads.len() == 2 && threads[0].starts_with("pool"), "the pool first");
+    done.check(places(threads[0]).last() == Some(&divides.as_str()), "at its panic");
+    done.check(!text.contains("async task"), "the task ended in a thread that is not listed");
+    let suspects = done.stderr.split("\nsuspects of 1 failed test and 1 passed test").nth(1).unwrap_or_default();
+    done.check(suspects.contains(&format!("{divides} ")), "what the pool ran counts for the tests");
 }
 
 const LINES: &str = r#"

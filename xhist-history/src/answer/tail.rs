@@ -10,7 +10,7 @@ use qs_core::record::value::RecordedValue;
 use super::activations::Activations;
 use super::code::{Code, ListedStatement};
 use super::view::{self, Row, Wanted};
-use crate::calls::{CallStack, Handler, Reentry, SincePanic, ThreadEntry};
+use crate::calls::{CallStack, Handler, OpenPanic, Reentry, SincePanic, ThreadEntry};
 use crate::model::{Gap, Item, Names, PanicPlace, What, comes_from};
 
 /// Entries that are kept: the newest of a thread.
@@ -193,11 +193,14 @@ impl Tail {
         }
         let end = stack.ending_panic().filter(|_| may_fail);
         let last = end.map_or(panics.len(), |end| end.number);
-        let is_open = |number: usize| stack.open_panics().iter().any(|open| open.number == number);
+        let first = self.second_panic(&stack, &panics).filter(|_| may_fail);
+        // Code that is not recorded caught what the thread unwound from when it panicked again at once, and lived on.
+        let lived_on = first.is_none() && end.is_some_and(OpenPanic::is_abort);
+        let is_open =
+            |number: usize| !lived_on && stack.open_panics().iter().any(|open| open.number == number);
         let caught = (0..last).filter(|number| end.is_none() || !is_open(*number));
         let caught: Vec<usize> = caught.map(|number| panics[number]).collect();
         let ending = end.map_or(here, |end| ended(panics[end.number], end.since));
-        let first = self.second_panic(&stack, &panics).filter(|_| may_fail);
         Ending { first, caught: (caught.len(), caught.last().copied().unwrap_or_default()), ..ending }
     }
 
@@ -206,15 +209,12 @@ impl Tail {
         let [first, .., last] = stack.open_panics() else { return None };
         let place = self.panic_at(panics[last.number]).and_then(|panic| panic.at.as_ref());
         // A destructor's own panic names a place of its own, and one more comes when it leaves the destructor.
-        let is_of_core = place.is_some_and(|place| Path::new(&place.path).ends_with(CANNOT_UNWIND));
-        let in_destructor = match is_of_core {
-            true => stack.left_destructor(),
-            false => last.is_abort(),
-        };
-        let why = match (in_destructor, is_of_core) {
-            (true, _) => SecondPanic::Destructor,
-            (false, true) => SecondPanic::MayNotUnwind,
-            (false, false) => return None,
+        let is_of_core = place.map(|place| Path::new(&place.path).ends_with(CANNOT_UNWIND));
+        let why = match is_of_core {
+            Some(true) if stack.left_destructor() => SecondPanic::Destructor,
+            Some(true) => SecondPanic::MayNotUnwind,
+            None if last.is_abort() => SecondPanic::Destructor,
+            _ => return None,
         };
         Some((panics[first.number], why))
     }

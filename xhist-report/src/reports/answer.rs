@@ -435,8 +435,10 @@ impl<'o> AnswerReport<'o> {
         let context = &mut Context { options, maps, structures, out: &mut waits, notes };
         let tracker = std::mem::replace(&mut self.tasks, TaskTracker::new(context.options));
         let tasks = TaskSummary { is_brief: true, ..tracker.summary(context.maps) };
-        let mut format = self.options.make_format();
-        format.tasks(&tasks, context.out)?;
+        // With several chosen threads, a task may have gone on in one that is not read.
+        if context.options.rings.len() < 2 {
+            self.options.make_format().tasks(&tasks, context.out)?;
+        }
         self.locks.write(context)?;
         Ok(waits)
     }

@@ -48,7 +48,7 @@ static CALLBACKS: Callbacks = Callbacks {
         }
     },
     restrict,
-    number_for_thread: || if spectra_file::is_open() { spectra::origin() } else { 0 },
+    number_for_thread: || if spectra_file::is_open() { spectra::origin_of_thread() } else { 0 },
     on_thread: spectra::set_parent,
     on_process: |pid| spectra_file::note_start(pid, spectra::origin()),
     on_output: crate::trace::on_output,

@@ -28,7 +28,7 @@ const LEN: usize = BITMAP_AT + ExecutedBitmap::len(BITMAP_SLOTS);
 
 const _: () = assert!(BITMAP_AT.is_multiple_of(16) && BITMAP_AT >= size_of::<u32>());
 
-/// Number of threads that got a spectrum so far.
+/// Number of threads that got the number of a spectrum so far.
 static NUMBERS: AtomicU32 = AtomicU32::new(0);
 
 std::thread_local! {
@@ -45,6 +45,20 @@ pub(crate) fn origin() -> u32 {
         0 => PARENT.get(),
         number => number,
     }
+}
+
+/// The same for a thread that this one is about to start. The thread of a test may start others before its first statement,
+/// as for an async runtime; they are its own, so it takes its number now. The main thread does not: it starts the tests.
+pub(crate) fn origin_of_thread() -> u32 {
+    if origin() == 0 && !sys::is_main_thread() {
+        NUMBER.set(next_number());
+    }
+    origin()
+}
+
+/// A number that no other thread has.
+fn next_number() -> u32 {
+    NUMBERS.fetch_add(1, Ordering::Relaxed) + 1
 }
 
 /// In a forked child: records in the parent's file which thread forked it. The child's thread has no spectrum yet.
@@ -77,11 +91,12 @@ pub(crate) fn begin(slot: &Slot) {
     if memory.is_null() {
         return;
     }
-    let number = NUMBERS.fetch_add(1, Ordering::Relaxed) + 1;
-    NUMBER.set(number);
+    if NUMBER.get() == 0 {
+        NUMBER.set(next_number());
+    }
     // SAFETY: the memory is zeroed, has room for the bitmap and a number before it, starts a page and stays mapped.
     let bitmap = unsafe {
-        memory.cast::<u32>().write(number);
+        memory.cast::<u32>().write(NUMBER.get());
         ExecutedBitmap::new(memory.add(BITMAP_AT), BITMAP_SLOTS, 0, sys::pid())
     };
     // SAFETY: the slot's track is laid out, and the calling thread, which has the slot, does not use the track yet.

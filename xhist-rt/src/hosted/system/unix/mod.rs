@@ -32,5 +32,7 @@ pub(crate) use messages::{remember_stderr, write_to_stderr};
 pub(crate) use process::{at_exit, before_main, parent, pid, stay_loaded};
 pub(crate) use ring_file::{RingFile, may_be_replaced};
 pub(crate) use signals::{catch_faults, context, foreign_handlers, is_foreign};
-pub(crate) use threads::{call_at_end, has_signal_stack, has_thread, on_large_stack, thread_name, tid};
+pub(crate) use threads::{
+    call_at_end, has_signal_stack, has_thread, is_main_thread, on_large_stack, thread_name, tid,
+};
 pub(crate) use time::{coarse_nanos, kernel_clock, may_read_counter, nanos, sleep, wall_nanos};

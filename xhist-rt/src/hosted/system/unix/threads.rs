@@ -23,7 +23,7 @@ pub(crate) fn tid() -> u32 {
 }
 
 /// Whether the calling thread is the one that the process began with.
-pub(super) fn is_main_thread() -> bool {
+pub(crate) fn is_main_thread() -> bool {
     #[cfg(any(target_os = "linux", target_os = "android"))]
     return tid() == super::process::pid();
     #[cfg(not(any(target_os = "linux", target_os = "android")))]

@@ -29,5 +29,5 @@ pub(crate) use no_signals::{
 pub(crate) use pages::map_with_end;
 pub(crate) use process::{at_exit, before_main, parent, pid, stay_loaded};
 pub(crate) use ring_file::{RingFile, may_be_replaced};
-pub(crate) use threads::{call_at_end, has_thread, on_large_stack, thread_name, tid};
+pub(crate) use threads::{call_at_end, has_thread, is_main_thread, on_large_stack, thread_name, tid};
 pub(crate) use time::{coarse_nanos, kernel_clock, may_read_counter, nanos, sleep, wall_nanos};

@@ -30,10 +30,15 @@ pub(super) fn set_main() {
     MAIN.store(tid(), Ordering::Relaxed);
 }
 
+/// Whether the calling thread is the one that the process began with.
+pub(crate) fn is_main_thread() -> bool {
+    tid() == MAIN.load(Ordering::Relaxed)
+}
+
 /// Writes the calling thread's name, as the standard library or the program has set it.
 pub(crate) fn thread_name(name: &mut [u8; NAME_LEN]) {
     name.fill(0);
-    if tid() == MAIN.load(Ordering::Relaxed) {
+    if is_main_thread() {
         name[..4].copy_from_slice(b"main");
         return;
     }
