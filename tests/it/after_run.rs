@@ -153,7 +153,11 @@ fn exit_codes() {
     let done = run(ends(), "exit 0").succeed();
     done.check(done.stderr.is_empty(), "nothing after a success");
     let done = run(ends(), "at_once 4").done().expect(4);
-    done.check(message_of(&done).contains("left by `_exit` with exit code 4"), "no signal");
+    done.check(message_of(&done).contains("left by `_exit` or `exec`, exit code 4"), "no signal");
+    let done = run(ends(), "becomes").done().expect(1);
+    let becomes = place(ends(), "src/main.rs", "// becomes");
+    done.check(message_of(&done).contains("left by `_exit` or `exec`, exit code 1"), "another program ended");
+    assert_eq!(last_place(&done.stderr), becomes);
     let done = run(ends(), "thread").succeed();
     done.check(
         message_of(&done).contains(" had a panic\nlast statements of thread "),

@@ -109,7 +109,10 @@ fn caught_in_program() {
     let text = listing(&done);
     done.check(text.contains(&format!("... a panic at {risky} was caught\n")), "the first panic is named");
     done.check(!text.contains("destructor"), "one right behind it is not in a destructor");
-    done.check(text.contains(&format!("panicked at {again}: the calls below that line had returned")), "its line");
+    done.check(
+        text.contains(&format!("panicked at {again}: the calls below that line had returned")),
+        "its line",
+    );
 
     let done = run("foreign").expect(134);
     let first = place("src/main.rs", "// foreign");
@@ -265,7 +268,8 @@ fn early_pool() {
     done.check(threads.len() == 2 && threads[0].starts_with("pool"), "the pool first");
     done.check(places(threads[0]).last() == Some(&divides.as_str()), "at its panic");
     done.check(!text.contains("async task"), "the task ended in a thread that is not listed");
-    let suspects = done.stderr.split("\nsuspects of 1 failed test and 1 passed test").nth(1).unwrap_or_default();
+    let suspects =
+        done.stderr.split("\nsuspects of 1 failed test and 1 passed test").nth(1).unwrap_or_default();
     done.check(suspects.contains(&format!("{divides} ")), "what the pool ran counts for the tests");
 }
 

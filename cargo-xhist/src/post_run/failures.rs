@@ -377,9 +377,9 @@ impl<'a> Find<'a, '_> {
         match (self.end(process), signal, self.ended.status.code()) {
             (End::Died, Some(signal), _) => format!("died of {}", shown_signal(&signal)),
             (End::Died, None, Some(code)) if is_own => {
-                format!("left by `_exit` with exit code {code}: no exit handler ran")
+                format!("left by `_exit` or `exec`, exit code {code}: no exit handler ran")
             }
-            (End::Died, None, _) => "died of a signal or left by `_exit`".to_owned(),
+            (End::Died, None, _) => "died of a signal, or left by `_exit` or `exec`".to_owned(),
             (End::Panicked, ..) => "had a panic".to_owned(),
             (End::Clean | End::Running, ..) => "ended".to_owned(),
         }

@@ -40,7 +40,7 @@ pub(super) fn print_success(run: &Run, ended: &Ended, processes: &[Process]) {
     if died > 0 {
         let what = if died == 1 { "1 process" } else { &format!("{died} processes") };
         eprintln!(
-            "\nxhist: {what} of this run died of a signal or left by `_exit`: {}",
+            "\nxhist: {what} of this run died of a signal, or left by `_exit` or `exec`: {}",
             shown_path(&run.directory)
         );
     }
