@@ -7,6 +7,7 @@ use xhist_tests::{Case, Need, Run, Tree, repository, with_cache};
 use crate::zoo::{program, zoo};
 
 mod console;
+mod exceptions;
 mod front_end;
 mod recorder;
 
@@ -37,6 +38,14 @@ pub const CASES: &[Case] = &[
     Case::needing("a_program_has_its_map", &[Need::Long, Need::Wine], recorder::own_map),
     Case::needing("each_end_of_a_program_is_in_the_history", &[Need::Long, Need::Wine], recorder::ends),
     Case::needing("ctrl_c_leaves_every_statement", &[Need::Long, Need::Wine], recorder::interrupted),
+    Case::needing("a_handler_of_ctrl_c_has_a_ring", &[Need::Long, Need::Wine], recorder::ctrl_handler),
+    Case::needing("structured_handlers_are_left_alone", &[Need::Long, Need::Wine], exceptions::structured),
+    Case::needing("a_vectored_handler_has_a_lane", &[Need::Long, Need::Wine], exceptions::vectored),
+    Case::needing("a_handler_in_front_sees_its_own_exceptions", &[Need::Long, Need::Wine], exceptions::first),
+    Case::needing("a_filter_may_let_a_program_go_on", &[Need::Long, Need::Wine], exceptions::filter),
+    Case::needing("a_filter_that_gives_up_is_in_the_history", &[Need::Long, Need::Wine], exceptions::dies),
+    Case::needing("a_debugger_sees_what_it_sees_without", &[Need::Long, Need::Wine], exceptions::debugger),
+    Case::needing("a_library_may_be_freed", &[Need::Long, Need::Wine], exceptions::freed_library),
     Case::needing("a_terminated_program_leaves_every_statement", &[Need::Long, Need::Wine], recorder::kills),
     Case::needing("a_statement_costs_what_it_costs_on_linux", &[Need::Long, Need::Wine], recorder::cost),
     Case::needing("tests_end_as_without_the_recorder", &[Need::Long, Need::Wine], recorder::suites),

@@ -56,7 +56,11 @@ pub(super) fn windows() -> &'static Windows {
         let rustc = tree.join("rustc");
         let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
         fs::set_permissions(&rustc, mode).expect("a program");
-        Windows { tree, rustc }
+        let windows = Windows { tree, rustc };
+        // The first program of wine makes the files of its system. Two at once are in each other's way.
+        let first = Run::new(Need::wine().expect("wine"), windows.tree.path()).args("cmd /c exit");
+        windows.wine(first).succeed();
+        windows
     })
 }
 
@@ -64,7 +68,7 @@ pub(super) const LINKER: &str = "x86_64-w64-mingw32-gcc-posix";
 
 impl Windows {
     /// Wine finds the library that it lacks, and does not start its debugger.
-    fn wine(&self, run: Run) -> Run {
+    pub(super) fn wine(&self, run: Run) -> Run {
         run.env("WINEPREFIX", self.tree.join("prefix"))
             .env("WINEPATH", self.tree.path())
             .env("WINEDEBUG", "-all")
@@ -72,7 +76,7 @@ impl Windows {
     }
 
     /// Cargo of the distribution, for Windows, with `cargo xhist`.
-    fn cargo(&self, directory: &Path, args: &str) -> Run {
+    pub(super) fn cargo(&self, directory: &Path, args: &str) -> Run {
         let run = other_cargo("/usr/bin/cargo", directory).args(args).arg("--target").arg(TARGET);
         let run =
             run.env("CARGO_NET_OFFLINE", "true").env("CARGO", "/usr/bin/cargo").env("RUSTC", &self.rustc);
@@ -206,6 +210,25 @@ pub fn interrupted() {
     assert!([count, count + 1].contains(&recorded) && count > 0, "{recorded} recorded of {count}");
     let json = report(tree.path()).args("--format json interrupted.xhist").done();
     json.check(json.stdout.contains("\"thread\":\"main\",\"status\":\"running or killed\""), "its status");
+}
+
+/// A handler of Ctrl-C runs on a thread that the system makes, which has a ring like any other.
+pub fn ctrl_handler() {
+    let tree = Tree::empty("ctrl-c-on-windows");
+    let words = format!("interrupt {} steps-of-windows interrupted.count", project().1.display());
+    let ended = run(tree.path(), &words)
+        .env("XHIST_FILE", "own.xhist")
+        .env("XHIST", "off")
+        .limit(Duration::from_secs(60))
+        .done();
+    // The lowest byte of `STATUS_CONTROL_C_EXIT`.
+    ended.check(ended.code() == 0x3A, "the handler ended it");
+    let place = format!("src/main.rs:{}", line("ctrl-c"));
+    for (threads, is_there) in [("--all", true), ("--thread main", false)] {
+        let text = report(tree.path()).args(&format!("{threads} own.xhist --map"));
+        let text = text.arg(project().0.join("target/xhist/xhist.map")).done();
+        text.check(text.stdout.contains(&place) == is_there, &format!("{place}: {is_there}"));
+    }
 }
 
 /// The program writes the number of each step before it takes the next one, so the file says how many were recorded.

@@ -95,6 +95,12 @@ fn lane_user() -> Option<&'static LaneUser> {
     unsafe { LANE_USER.load(Ordering::Acquire).as_ref() }
 }
 
+/// Whether the calling thread has a ring, so that a handler that it installs has a lane.
+#[allow(dead_code, reason = "handlers of signals belong to no thread")]
+pub(crate) fn has_ring() -> bool {
+    lane_user().and_then(|user| (user.thread)()).is_some_and(|(_, lanes)| !lanes.is_null())
+}
+
 /// A handler's place on the stack.
 pub(crate) struct HandlerFrame {
     mark: usize,

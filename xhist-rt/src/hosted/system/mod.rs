@@ -30,7 +30,6 @@ pub(crate) mod counter;
 pub(crate) mod helper;
 pub(crate) mod helper_types;
 #[allow(unsafe_code)]
-#[cfg_attr(windows, allow(dead_code, reason = "no handler interrupts a thread there"))]
 pub(crate) mod lanes;
 #[allow(unsafe_code)]
 pub(crate) mod mapped;
