@@ -104,17 +104,23 @@ impl Find<'_> {
         Find { spectra, roots, threads, starts, recorded, tests, documentation, known: RefCell::default() }
     }
 
-    /// Recorded processes with their files. Parents note starts in order.
+    /// Recorded processes with their files, each behind its parent. Parents note starts in order; their files have none.
     fn processes(&self) -> Vec<(u32, PathBuf)> {
-        let mut noted: HashMap<u32, usize> = HashMap::new();
+        let mut noted: HashMap<u32, (u32, usize)> = HashMap::new();
         for (at, (start, _)) in
             self.spectra.starts.iter().enumerate().filter(|(_, (start, _))| start.thread != 0)
         {
-            noted.entry(start.pid).or_insert(at);
+            noted.entry(start.pid).or_insert((start.parent, at));
         }
+        let chain = |pid: u32| {
+            let starts = std::iter::successors(noted.get(&pid), |(parent, _)| noted.get(parent));
+            let mut chain: Vec<usize> = starts.take(DEEPEST).map(|(_, at)| *at).collect();
+            chain.reverse();
+            chain
+        };
         let own = self.spectra.starts.iter().filter(|(start, file)| is_own_file(file, start.pid));
         let mut processes: Vec<(u32, PathBuf)> = own.map(|(start, file)| (start.pid, file.clone())).collect();
-        processes.sort_by_cached_key(|(pid, file)| (noted.get(pid).copied(), file.clone()));
+        processes.sort_by_cached_key(|(pid, file)| (chain(*pid), file.clone()));
         processes.dedup();
         processes
     }
@@ -218,6 +224,24 @@ mod tests {
             owners.started_by(is_it).map(|(pid, _)| *pid).collect::<Vec<_>>()
         };
         assert_eq!((started("a::one"), started("a::two")), (vec![10], vec![12]));
+    }
+
+    /// In the order of their names, `tool-10001` is before `tool-9998`.
+    #[test]
+    fn processes_are_in_the_order_of_their_starts() {
+        let mut spectra = Spectra::default();
+        spectra.add(
+            Path::new("tests-9990.spectra"),
+            &[of_process(9990, "a", 1, 0), start(9998, 9990, 1)].concat(),
+        );
+        for (pid, parent, child) in [(10_001, 9998, 10_005), (10_005, 10_001, 0), (9998, 9990, 10_001)] {
+            let records = [start(pid, parent, 0), of_process(pid, "main", 1, 0), start(child, pid, 1)];
+            let records = &records[..if child == 0 { 2 } else { 3 }];
+            spectra.add(Path::new(&format!("tool-{pid}.spectra")), &records.concat());
+        }
+        let owners = Owners::of(&spectra);
+        let started = owners.started_by(|owner| owner == TestOwner::Thread(0)).map(|(pid, _)| *pid);
+        assert_eq!(started.collect::<Vec<_>>(), [9998, 10_001, 10_005]);
     }
 
     #[test]
