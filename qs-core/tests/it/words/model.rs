@@ -211,12 +211,13 @@ impl Model {
         let newest = self.newest.as_ref()?;
         let units: Vec<_> = words.chunks(UNIT).collect();
         let is_start = starts(words);
+        let newest_is_start = starts(newest);
         (1..=units.len() / 2)
             .find(|period| {
                 let before = newest.len().checked_sub(period * UNIT);
                 let is_basis = match repetition.times {
                     0 => before.is_some_and(|at| {
-                        starts(newest)[at / UNIT] && newest[at..] == words[..period * UNIT]
+                        newest_is_start[at / UNIT] && newest[at..] == words[..period * UNIT]
                     }),
                     _ => {
                         repetition.period as usize == *period
