@@ -226,6 +226,11 @@ impl BodyKind {
         BodyKind::NAMES.iter().find(|(kind, _)| *kind == self).map(|(_, name)| *name)
     }
 
+    /// The kind with this word in a map.
+    pub fn by_name(name: &str) -> Option<BodyKind> {
+        BodyKind::NAMES.iter().find(|(_, known)| *known == name).map(|(kind, _)| *kind)
+    }
+
     /// Whether the body runs in steps, one for each poll.
     pub const fn is_async(self) -> bool {
         matches!(self, BodyKind::AsyncFunction | BodyKind::AsyncClosure | BodyKind::AsyncBlock)
@@ -289,6 +294,11 @@ impl Jump {
     pub fn name(self) -> &'static str {
         Jump::NAMES.iter().find(|(jump, _)| *jump == self).map_or("", |(_, name)| *name)
     }
+
+    /// The jump with this word in a map.
+    pub fn by_name(name: &str) -> Option<Jump> {
+        Jump::NAMES.iter().find(|(_, known)| *known == name).map(|(jump, _)| *jump)
+    }
 }
 
 /// A recorded statement in the user's own source.
@@ -351,8 +361,6 @@ impl<'a> Line<'a> {
                 mains: object.text("mains").unwrap_or_default(),
             }))
         } else if object.number("stmt").is_some() {
-            let jump = object.text("jump").map(Text::raw);
-            let jump = jump.and_then(|jump| Jump::NAMES.iter().find(|(_, name)| *name == jump));
             let (end_line, end_col) = place("end")?;
             Ok(Line::Stmt(StmtLine {
                 file: file_id("stmt")?,
@@ -364,7 +372,7 @@ impl<'a> Line<'a> {
                 function: text("fn")?,
                 text: object.number("text").unwrap_or_default(),
                 calls: object.text("calls").unwrap_or_default(),
-                jump: jump.map(|(jump, _)| *jump),
+                jump: object.text("jump").and_then(|jump| Jump::by_name(jump.raw())),
                 awaits: object.is_true("await"),
                 recorded: !object.is_true("silent"),
             }))
@@ -373,9 +381,7 @@ impl<'a> Line<'a> {
         } else if object.number("fn").is_some() {
             let ((line, col), (end_line, end_col)) = (place("at")?, place("end")?);
             let (file, path) = (file_id("fn")?, text("path")?);
-            let kind = object.text("kind").map(Text::raw);
-            let kind = kind.and_then(|kind| BodyKind::NAMES.iter().find(|(_, name)| *name == kind));
-            let kind = kind.map_or(BodyKind::Function, |(kind, _)| *kind);
+            let kind = object.text("kind").and_then(|kind| BodyKind::by_name(kind.raw())).unwrap_or_default();
             let of_trait = object.text("trait").unwrap_or_default();
             Ok(Line::Function(FunctionLine { file, path, line, col, end_line, end_col, kind, of_trait }))
         } else if object.number("loop").is_some() {

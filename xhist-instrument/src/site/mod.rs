@@ -4,7 +4,7 @@
 pub(crate) mod analysis;
 pub(crate) mod constness;
 mod kept;
-pub(crate) mod numbered;
+pub(crate) mod map_word;
 pub(crate) mod structure;
 pub(crate) mod value_site;
 
@@ -103,7 +103,7 @@ pub struct Site {
     /// What its own text calls, as in maps.
     pub calls: Box<str>,
     /// How it leaves the text around it.
-    #[serde(with = "numbered")]
+    #[serde(with = "map_word")]
     pub jump: Option<Jump>,
 }
 

@@ -17,7 +17,7 @@ pub(crate) struct Body {
     pub place: Place,
     /// The body in bytes.
     pub range: Range<usize>,
-    #[serde(with = "super::numbered")]
+    #[serde(with = "super::map_word")]
     pub kind: BodyKind,
     /// Last segment of the trait that the function belongs to; empty for any other body.
     pub of_trait: Arc<str>,
