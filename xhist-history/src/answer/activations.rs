@@ -98,6 +98,29 @@ pub struct Loop {
     pub statements: u64,
 }
 
+impl Loop {
+    /// Adds the rounds of a repetition of the newest statements: those of the next round, which has begun, and the `left` ones before
+    /// them. Returns whether they are rounds of this loop.
+    fn run_again(&mut self, statements: u64, left: u64, times: u64, begun: &[CallContent]) -> bool {
+        let len = self.statements / self.times.max(1);
+        let are_equally_long = len > 0 && len.saturating_mul(self.times) == self.statements;
+        let is_next = self.body.get(..begun.len()).is_some_and(|round| are_like(begun, round));
+        if !are_equally_long
+            || !is_next
+            || left > self.statements
+            || !statements.is_multiple_of(len)
+            || statements - left >= len
+        {
+            return false;
+        }
+        let rounds = (statements / len).saturating_mul(times);
+        add_rounds(&mut self.body, self.times, rounds);
+        self.times = self.times.saturating_add(rounds);
+        self.statements = self.statements.saturating_add(statements.saturating_mul(times));
+        true
+    }
+}
+
 impl CallContent {
     /// Statements in it.
     pub fn statements(&self) -> u64 {
@@ -318,6 +341,15 @@ impl<'c> Activations<'c> {
                 first -= 1;
                 left -= body[first].own_statements();
             }
+            let (before, begun) = self.open[level].body.split_at_mut(first);
+            if left > 0
+                && let Some(CallContent::Loop(round)) = before.last_mut()
+                && round.run_again(statements, left, times, begun)
+            {
+                let call = &mut self.open[level];
+                call.statements = call.statements.saturating_add(statements.saturating_mul(times));
+                return;
+            }
             if left == 0 {
                 self.ended_early += self.open.len() - (level + 1);
                 self.end_behind(level + 1);
@@ -325,19 +357,31 @@ impl<'c> Activations<'c> {
                 let mut tail = call.body.split_off(first.min(call.body.len()));
                 let more = statements.saturating_mul(times);
                 match &mut tail[..] {
+                    // The last call that ended made them a round of the loop before.
+                    [] => {
+                        let is_round = match call.body.last_mut() {
+                            Some(CallContent::Loop(round)) => {
+                                round.run_again(statements, statements, times, &[])
+                            }
+                            _ => false,
+                        };
+                        if !is_round {
+                            tail.push(CallContent::Repeated { statements, times, since });
+                        }
+                    }
                     [CallContent::Line { times, since: newest, .. }] => {
                         *times = times.saturating_add(more);
                         *newest = since;
                     }
                     [CallContent::Loop(round)] => {
-                        multiply(&mut round.body, times.saturating_add(1));
+                        add_rounds(&mut round.body, 1, times);
                         let rounds = round.times.saturating_mul(times);
                         round.times = round.times.saturating_add(rounds);
                         round.statements = round.statements.saturating_add(more);
                     }
                     _ => {
                         let statements = more.saturating_add(statements);
-                        multiply(&mut tail, times.saturating_add(1));
+                        add_rounds(&mut tail, 1, times);
                         tail = vec![CallContent::Loop(Loop {
                             body: tail,
                             times: times.saturating_add(1),
@@ -532,20 +576,22 @@ fn add(to: &mut [CallContent], round: &[CallContent]) {
     }
 }
 
-/// The counts of a round that ran this number of times.
-fn multiply(body: &mut [CallContent], by: u64) {
+/// Adds rounds to the counts of those before.
+fn add_rounds(body: &mut [CallContent], before: u64, more: u64) {
+    let add = |count: &mut u64| {
+        let added = u128::from(*count) * u128::from(more) / u128::from(before);
+        *count = count.saturating_add(added.try_into().unwrap_or(u64::MAX));
+    };
     for part in body {
         match part {
-            CallContent::Line { times, .. } | CallContent::Repeated { times, .. } => {
-                *times = times.saturating_mul(by);
-            }
-            CallContent::Counted(count) => *count = count.saturating_mul(by),
+            CallContent::Line { times, .. } | CallContent::Repeated { times, .. } => add(times),
+            CallContent::Counted(count) => add(count),
             CallContent::Loop(inner) => {
-                inner.times = inner.times.saturating_mul(by);
-                inner.statements = inner.statements.saturating_mul(by);
-                multiply(&mut inner.body, by);
+                add(&mut inner.times);
+                add(&mut inner.statements);
+                add_rounds(&mut inner.body, before, more);
             }
-            CallContent::Call(call) => multiply(&mut call.body, by),
+            CallContent::Call(call) => add_rounds(&mut call.body, before, more),
         }
     }
 }

@@ -95,6 +95,21 @@ fn recorded_repetitions_become_loops() {
     assert_eq!(open_after("2 3", Some((1, 4))), "2 3x5");
     assert_eq!(open_after("2 3", Some((9, 1))), "2 3 9*1");
     assert_eq!(open_after("2 3 7 8 3 7 8", Some((6, 9))), "2 [3x20 g(7x20 8x20)]x20", "two rounds");
+    assert_eq!(
+        open_after("2 3 7 8 3 7 8", Some((3, 9))),
+        "2 [3x11 g(7x11 8x11)]x11",
+        "the last of two rounds"
+    );
+    for begun in ["", "3", "3 7", "3 7 8"] {
+        let rest = &"3 7 8"[begun.len()..];
+        let shown = open_at_the_end(&format!("2 3 7 8 3 7 8 {begun}"), Some((3, 9)), &format!("{rest} 4"));
+        assert_eq!(shown, "2 [3x12 g(7x12 8x12)]x12 4", "inside the next round, behind `{begun}`");
+    }
+    assert_eq!(
+        open_at_the_end("2 3 7 8 3 7 8 3 4", Some((3, 9)), ""),
+        "2 [3x2 g(7x2 8x2)]x2 3 4 3*9",
+        "no round"
+    );
     // A round may have the same statement twice.
     assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");
 }
