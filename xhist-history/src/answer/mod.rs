@@ -3,7 +3,9 @@
 
 mod activations;
 mod code;
+mod content;
 mod holes;
+mod rounds;
 mod tail;
 #[cfg(test)]
 mod tests;

@@ -2,8 +2,9 @@
 
 use qs_core::record::Statement;
 
-use super::activations::{Activations, CallContent, MOST_PARTS, parts};
+use super::activations::{Activations, MOST_PARTS};
 use super::code::{Code, ListedStatement};
+use super::content::{CallContent, parts};
 use crate::calls::{Handler, ThreadEntry};
 use crate::model::Names;
 
@@ -109,6 +110,12 @@ fn recorded_repetitions_become_loops() {
         open_at_the_end("2 3 7 8 3 7 8 3 4", Some((3, 9)), ""),
         "2 [3x2 g(7x2 8x2)]x2 3 4 3*9",
         "no round"
+    );
+    let outer = "3 7 3 7 3 7 8 3 7 3 7 3 7 8";
+    assert_eq!(
+        open_at_the_end(&format!("2 {outer}"), Some((3, 9)), "3 7 8 3 7 8 4"),
+        "2 [[3x4 g(7x4)]x4 3x2 g(7x2 8x2)]x2 [3x11 g(7x11 8x11)]x11 4",
+        "the end of an outer round"
     );
     // A round may have the same statement twice.
     assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");

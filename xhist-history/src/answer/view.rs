@@ -10,8 +10,9 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 use std::ops::RangeInclusive;
 
 use self::measure::{count, own_statements, step};
-use super::activations::{Activations, CallContent, FoldedCall, current};
+use super::activations::Activations;
 use super::code::{Code, ListedStatement};
+use super::content::{CallContent, FoldedCall, current};
 use crate::calls::BodyId;
 use crate::model::SuspectLine;
 

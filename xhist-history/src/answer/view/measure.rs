@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::super::activations::{CallContent, FoldedCall};
+use super::super::content::{CallContent, FoldedCall};
 use crate::calls::BodyId;
 
 /// Statements by the function of the calls in a body.
