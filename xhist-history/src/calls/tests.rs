@@ -247,6 +247,31 @@ fn g
 }
 
 #[test]
+fn a_search_that_finds_no_caller_costs_the_activations_that_it_searched() {
+    let outline = "\
+fn main
+  s f A::g
+fn f
+  s f h
+fn h
+  s outside::call
+  s
+fn A::g
+  s
+fn B::g
+  s";
+    let debt = |stream: &str| {
+        let (_, mut stack) = stack_of(outline);
+        run(&mut stack, &format!("2 {} {stream}", "4 ".repeat(5000)));
+        (stack.depth(), stack.debt)
+    };
+    // No call of main means it.
+    assert_eq!(debt("11").1, 5001);
+    // `h` goes on behind it, so nothing below is searched.
+    assert_eq!(debt("6 11"), (5003, 1));
+}
+
+#[test]
 fn no_call_is_open_behind_what_is_overwritten() {
     let outline = "\
 fn main
