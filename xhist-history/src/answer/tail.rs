@@ -420,6 +420,39 @@ mod tests {
     }
 
     #[test]
+    fn a_second_panic_is_that_of_a_destructor_or_of_a_function_that_may_not_unwind() {
+        let map = format!(
+            "{MAP}{}\n{}\n",
+            r#"{"fn":1,"path":"D::drop","at":"10:1","end":"12:2","trait":"Drop"}"#,
+            r#"{"stmt":1,"line":11,"col":5,"end":"11:9","kind":"expr","fn":"D::drop"}"#
+        );
+        let names = Names::parse(map.as_bytes());
+        let code = Code::of(&names);
+        let item = |what| Item { what, time: None, interrupt: 0, handlers: 0, values: Vec::new() };
+        // What ran behind the first panic: a statement of the destructor, and panics with the files that they name.
+        let why = |behind: &[Result<u16, Option<&str>>]| {
+            let mut tail = Tail::default();
+            for what in [Ok(2), Ok(3), Err(Some("a.rs"))].iter().chain(behind) {
+                let what = match what {
+                    Ok(line) => What::Statement { file: 1, line: *line },
+                    Err(path) => {
+                        let at = path.map(|path| CodePlace { path: path.to_owned(), line: 3 });
+                        What::Panic(Record::default(), Box::new(PanicPlace { at, ..PanicPlace::default() }))
+                    }
+                };
+                tail.push(&item(what), 0);
+            }
+            tail.ending((&code, &names), true).first
+        };
+        let core = Err(Some(CANNOT_UNWIND));
+        assert_eq!(why(&[]), None);
+        assert_eq!(why(&[core]), Some((2, SecondPanic::MayNotUnwind)));
+        assert_eq!(why(&[Ok(11), Err(Some("a.rs")), core]), Some((2, SecondPanic::Destructor)));
+        assert_eq!(why(&[Ok(11), Err(Some("a.rs"))]), None, "the destructor caught it");
+        assert_eq!(why(&[Err(None)]), Some((2, SecondPanic::Destructor)), "the recorder knows no place");
+    }
+
+    #[test]
     fn what_runs_behind_the_panic_of_a_failed_test_is_part_of_unwinding() {
         let of = |since| {
             let mut ending =

@@ -109,7 +109,9 @@ impl CallStack {
         let dead = self.dead();
         let mut first: Option<(usize, usize, usize)> = None;
         let mut delegates: Option<(usize, usize, usize)> = None;
-        for (searched, index) in (self.floor()..len).rev().take(limit).enumerate() {
+        let mut searched = 0;
+        for index in (self.floor()..len).rev().take(limit) {
+            searched += 1;
             let is_dead = dead.as_ref().is_some_and(|dead| dead.contains(&index));
             if first.is_none() && !is_dead && known.of_trait == "Future" && self.awaits(index) {
                 return Some(Caller { depth: index + 1, call: None, is_uncertain: false });
@@ -136,12 +138,9 @@ impl CallStack {
             if !is_dead && !self.may_stop(index) {
                 break;
             }
-            if first.is_none() && searched + 1 == limit {
-                self.debt += searched;
-            }
         }
         if first.is_none() {
-            self.debt += len.min(limit);
+            self.debt += searched;
             if let Some((index, ..)) = delegates.filter(|(index, ..)| !self.slots[*index].activation.is_named)
             {
                 return Some(Caller { depth: index, call: None, is_uncertain: true });

@@ -141,7 +141,7 @@ impl Structure {
         info.jump?;
         let mut next = id + 1;
         while next <= last.0 && self.statements[next as usize].body != info.body {
-            next = self.after_body(next, info.body.0).max(next + 1);
+            next = self.after_body(next);
         }
         (next <= last.0 && self.is_within(StatementId(next), StatementId(id))).then_some(next)
     }
@@ -178,19 +178,16 @@ impl Structure {
             match excluded {
                 Some(end) => next = end,
                 None if self.statements[next as usize].body == info.body => return Some(next),
-                None => next = self.after_body(next, info.body.0).max(next + 1),
+                None => next = self.after_body(next),
             }
         }
         None
     }
 
-    /// The first statement behind the body of `id`, if that body lies inside `outer`.
-    fn after_body(&self, id: u32, outer: u32) -> u32 {
+    /// The first statement behind the body of this one.
+    fn after_body(&self, id: u32) -> u32 {
         let body = self.statements[id as usize].body;
-        if body.0 == outer {
-            return id + 1;
-        }
-        self.bodies[body.0 as usize].last.map_or(id + 1, |last| last.0 + 1)
+        self.bodies[body.0 as usize].last.map_or(id, |last| last.0.max(id)) + 1
     }
 
     /// The next statement of the same block list, for each statement.

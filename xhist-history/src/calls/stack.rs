@@ -149,7 +149,7 @@ impl CallStack {
                 self.moves.is_uncertain |= task.is_none()
                     && (self.has_other_reading(index, id)
                         || self.structure.body(body).kind.is_async()
-                            && self.parked.has(|other| self.can_go_on(other, id)));
+                            && self.parked.has(|other| self.structure.reaches(other.statement, id)));
                 self.leave_above(index + 1, true);
                 match id == self.structure.unknown() {
                     true => self.panics.unclear(),
@@ -457,17 +457,12 @@ impl CallStack {
         }
     }
 
-    /// Whether a parked activation can run a statement next.
-    fn can_go_on(&self, activation: &Activation, id: StatementId) -> bool {
-        activation.body == self.structure.body_of(id) && self.structure.reaches(activation.statement, id)
-    }
-
     /// Goes on with a parked async body, if one can reach the statement.
     fn resume(&mut self, body: BodyId, id: StatementId, task: Option<u64>) -> bool {
         let structure = &self.structure;
         let can = |activation: &Activation| match task {
             Some(task) => activation.task == Some(task) && activation.body == body,
-            None => activation.body == body && structure.reaches(activation.statement, id),
+            None => structure.reaches(activation.statement, id),
         };
         let Some(found) = self.parked.take(can) else { return false };
         let owner = found.owner.and_then(|owner| {

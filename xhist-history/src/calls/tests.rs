@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use super::caller::MAX_DEBT;
 use super::outline::{entry, map};
-use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Reentry, Structure};
+use super::{CallStack, EnteredBy, Exit, Handler, Reentries, Reentry, StatementId, Structure};
+use crate::model::Names;
 
 /// Writes a tree: `main(f(g) f)`. `?` is uncertain, `!` unwound, `~` parked, `x` cancelled, `^` entered before, `*` resumed.
 struct Tree<'s> {
@@ -247,6 +248,31 @@ fn g
 }
 
 #[test]
+fn a_search_that_finds_no_caller_costs_the_activations_that_it_searched() {
+    let outline = "\
+fn main
+  s f A::g
+fn f
+  s f h
+fn h
+  s outside::call
+  s
+fn A::g
+  s
+fn B::g
+  s";
+    let debt = |stream: &str| {
+        let (_, mut stack) = stack_of(outline);
+        run(&mut stack, &format!("2 {} {stream}", "4 ".repeat(5000)));
+        (stack.depth(), stack.debt)
+    };
+    // No call of main means it.
+    assert_eq!(debt("11").1, 5001);
+    // `h` goes on behind it, so nothing below is searched.
+    assert_eq!(debt("6 11"), (5003, 1));
+}
+
+#[test]
 fn no_call_is_open_behind_what_is_overwritten() {
     let outline = "\
 fn main
@@ -288,7 +314,12 @@ fn walk
 fn T::visit
   s";
     // A leaf, and a child of it, look alike.
-    assert_eq!(tree(outline, "2 6 3 4 2 6 3 4 2 6 3"), "walk(T::visit walk(T::visit? walk(T::visit)))");
+    let (stream, calls) = ("2 6 3 4 2 6 3 4 2 6 3", "walk(T::visit walk(T::visit? walk(T::visit)))");
+    assert_eq!(tree(outline, stream), calls);
+    // So they do deep inside of other calls.
+    let deep = format!("{outline}\nfn deep\n  s deep last\n  s\nfn last\n  s walk\n  s");
+    let around = format!("{}last({calls}){}", "deep(".repeat(20), ")".repeat(20));
+    assert_eq!(tree(&deep, &format!("{} 11 {stream}", ["8"; 20].join(" "))), around);
 }
 
 #[test]
@@ -386,6 +417,18 @@ fn B::go of Go
 fn B::inner
   s";
     assert_eq!(tree(outline, "2 5 3 7 9 11 13"), "main(A::new B::new(helper) B::go(B::inner))");
+}
+
+#[test]
+fn a_call_may_name_a_type_parameter_or_a_type_that_has_the_method_from_its_trait() {
+    let outline = "\
+fn main
+  s T::new Circle::draw
+fn Circle::new
+  s
+fn Shape::draw of Shape
+  s";
+    assert_eq!(tree(outline, "2 4 6"), "main(Circle::new Shape::draw)");
 }
 
 #[test]
@@ -650,6 +693,35 @@ fn g
 }
 
 #[test]
+fn statements_of_one_line_are_recorded_one_after_the_other() {
+    let statement =
+        |col: u32| format!(r#"{{"stmt":1,"line":2,"col":{col},"end":"2:{col}","kind":"expr","fn":"f"}}"#);
+    let map = [
+        r#"{"xhist":"map","version":3,"hash":"0","root":"/","tool":""}"#,
+        r#"{"file":1,"path":"a.rs","base":0}"#,
+        r#"{"fn":1,"path":"f","at":"1:1","end":"3:2"}"#,
+    ];
+    let structure = Structure::of(&Names::parse(
+        [map.join("\n"), statement(3), statement(6), statement(9)].join("\n").as_bytes(),
+    ));
+    let recorded = qs_core::record::Statement { file: 1, line: 2 };
+    let next = |before: &StatementId| Some(structure.statement(recorded, Some(*before)));
+    let all = std::iter::successors(Some(structure.statement(recorded, None)), next).take(4);
+    assert_eq!(all.map(|id| structure.place(id).1.col).collect::<Vec<_>>(), [3, 6, 9, 3]);
+}
+
+#[test]
+fn what_panics_and_what_passes_a_panic_on_is_known_of_each_statement() {
+    let structure = Structure::of(&map("fn main\n  s .unwrap\n  s resume_unwind\n  s f"));
+    let found = [2, 3, 4].map(|line| {
+        let id = structure.statement(qs_core::record::Statement { file: 1, line }, None);
+        let panics = structure.panic_calls(id);
+        (panics.checks, panics.resumes)
+    });
+    assert_eq!(found, [(true, false), (false, true), (false, false)]);
+}
+
+#[test]
 fn an_early_return_is_seen_by_the_next_statement() {
     let outline = "\
 fn main
@@ -691,6 +763,9 @@ fn worker asyncfn
   s";
     assert_eq!(tree(outline, "t1 2 t2 2 t2 3 t1 3"), "worker~ worker worker*");
     assert_eq!(tree(outline, "2 2 3"), "worker~ worker(?)");
+    // One that waits further down is not meant.
+    let waits_twice = format!("{outline}\n  s sleep await");
+    assert_eq!(tree(&waits_twice, "2 3 4 2 3"), "worker~ worker");
     // What the body calls comes between its entry and the mark that it goes on.
     let polled_by_hand = format!("fn main\n  s .poll\n  s\n{outline}\nfn sleep\n  s");
     let found = "main(worker(sleep)~ worker(sleep)~ sleep? worker*)";
@@ -977,6 +1052,16 @@ fn a_handler_is_above_what_it_interrupted_and_changes_nothing_of_it() {
     assert_eq!(interrupted("8 5 6 9", "6 3"), "main(add(on_timer(add)))");
     // A second one follows the first. The interrupted `add` goes on behind both.
     assert_eq!(interrupted("8 5 6 9 8 5 6 9", "6"), "main(add(on_timer(add) on_timer?(add)))");
+}
+
+#[test]
+fn the_functions_of_a_handler_follow_each_other_also_above_a_deep_stack() {
+    let (_, mut stack) = stack_of("fn main\n  s f\nfn f\n  s f\nfn tick\n  s\nfn count\n  s");
+    run(&mut stack, &format!("2 {}", "4 ".repeat(200)));
+    for line in ["6", "8"] {
+        stack.take(Handler { signals: 1, interrupt: 0 }, entry(line));
+        assert_eq!(stack.depth(), 202, "{line}");
+    }
 }
 
 #[test]

@@ -229,6 +229,15 @@ fn a_call_that_is_not_opened_is_below_its_statement() {
 }
 
 #[test]
+fn the_call_that_is_nearest_to_the_end_is_opened_first() {
+    let of_g = 92..99;
+    let lines = [2, 20].into_iter().chain(of_g.clone()).chain([21]).chain(of_g).chain([22]);
+    let rows = shown(&lines.collect::<Vec<u16>>(), &[], 12);
+    let opened = [" 92", " 93", " 94", " 95", " 96", " 97", " 98", "22"];
+    assert_eq!(rows, [&["2", "20", " g:7", "21"][..], &opened].concat());
+}
+
+#[test]
 fn a_row_that_hides_the_beginning_of_a_call_has_its_first_statement() {
     let (names, code) = f_and_g();
     let mut activations = Activations::new(&code);

@@ -75,10 +75,11 @@ impl WordsWriter {
     }
 
     /// Cuts the newest words of the open chunk so that at most `statements` remain since the mark. Returns `None` if
-    /// there are not more. To be called before each roll-over, record or close, because these count all words.
+    /// there are not more, or if the words have overwritten their own chunk. To be called while statements are counted,
+    /// before each roll-over, record or close, because these count all words.
     pub(crate) fn trim_to(&mut self, cursor: *mut u8, statements: u64) -> Option<Place> {
         let end = self.position(cursor);
-        if self.counted.is_none() || self.is_overrun(end) {
+        if self.is_overrun(end) {
             return None;
         }
         let stop = self.note_words_up_to(end, statements);

@@ -209,6 +209,16 @@ mod tests {
         }
     }
 
+    /// The last of the places that are searched are no whole block.
+    #[test]
+    fn the_longest_period_is_found_whatever_its_length() {
+        for period in LEAST..LEAST + 2 * BLOCK {
+            let round = 0..period as u16;
+            let units: Vec<u16> = round.clone().chain(round).collect();
+            assert_eq!(search(&units, period), Some(Tail { period, start: 0 }));
+        }
+    }
+
     #[test]
     fn only_whole_rounds_behind_the_first_are_folded() {
         let tail = Tail { period: 3, start: 4 };

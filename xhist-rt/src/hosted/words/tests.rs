@@ -479,6 +479,18 @@ fn trimming_keeps_exactly_the_requested_statements() {
 }
 
 #[test]
+fn words_that_overwrite_their_own_chunk_are_not_trimmed() {
+    let ring = MappedRing::new(4096);
+    let mut program = Program::new(&ring, false, false);
+    program.is_logged = false;
+    program.writer.mark(program.place.cursor);
+    (0..1500).for_each(|number| program.statement(60_000 + number));
+    assert!(program.writer.trim_to(program.place.cursor, 1).is_none());
+    program.check();
+    assert_eq!((program.writer.header().dropped.load(Relaxed), program.writer.count()), (1500, 1500));
+}
+
+#[test]
 fn the_bitmap_has_each_statement_of_a_closed_chunk() {
     use crate::hosted::executed::ExecutedBitmap;
     let mut memory = std::vec![0u128; ExecutedBitmap::len(256) / 16];
