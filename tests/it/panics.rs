@@ -9,6 +9,7 @@ use super::after_run::fixture;
 pub const CASES: &[Case] = &[
     Case::new("a_caught_panic_is_not_the_end_of_a_program", caught_in_program),
     Case::new("a_caught_panic_is_not_the_end_of_a_test", caught_in_test),
+    Case::new("a_panic_that_a_worker_caught_is_named_after_the_worker_has_ended", caught_in_worker),
     Case::new("an_allocator_that_runs_behind_a_panic_does_not_hide_it", allocator),
     Case::new("the_panic_of_a_named_worker_comes_before_the_join_that_passes_it_on", named_worker),
     Case::new("threads_that_start_before_the_first_statement_of_a_test_are_its_own", early_pool),
@@ -382,4 +383,49 @@ fn behind_calls() {
     let done = run("--release -- compare");
     let end = format!("  -- the thread panicked; its message names {at} --\n");
     done.check(listing(&done).contains(&end), "the line of the message");
+}
+
+/// Three workers, one after the other. The last one catches a panic, goes on and ends.
+const WORKERS: &str = r#"
+use std::panic::catch_unwind;
+
+fn work(job: usize) -> u32 {
+    let table = [3, 5, 7];
+    table[job] // caught
+}
+
+fn worker(job: usize) -> Option<u32> {
+    let done = catch_unwind(|| work(job));
+    let done = done.ok();
+    done
+}
+
+fn main() {
+    let mut failed = 0;
+    for job in 1..4 {
+        let worker = std::thread::spawn(move || worker(job));
+        failed += usize::from(worker.join().unwrap().is_none());
+    }
+    if std::env::args().len() > 1 {
+        std::process::exit(7);
+    }
+    assert_eq!(failed, 0);
+}
+"#;
+
+fn caught_in_worker() {
+    let tree = Tree::program("workers", WORKERS);
+    let caught =
+        format!("a panic at src/main.rs:{} was caught\n", line_of(&tree.join("src/main.rs"), "// caught"));
+    let done = cargo(tree.path()).args("xhist run --quiet").done().expect(101);
+    let text = listing(&done);
+    done.check(
+        text.contains(&format!("not printed: in thread workers#3, {caught}")),
+        "named without a listing",
+    );
+    let done = cargo(tree.path()).args("xhist run --quiet -- exit").done().expect(7);
+    let text = listing(&done);
+    let (_, behind_main) = text.split_once("\nlast statements of thread worker").expect("a worker");
+    let first = behind_main.lines().nth(1).unwrap_or_default();
+    done.check(first == format!("  ... {}", caught.trim_end()), "the worker that caught it comes first");
 }

@@ -16,6 +16,7 @@ pub const CASES: &[Case] = &[
     Case::new("one_thread_at_a_time_gives_the_same_suspects", one_thread),
     Case::new("a_failed_test_alone_is_ranked_by_order", alone),
     Case::new("suspects_of_a_crash_that_find_no_line_are_named", crash),
+    Case::new("suspects_of_a_crash_with_long_paths_are_named", crash_in_long_paths),
     Case::new("json_and_sarif_have_the_suspects_of_the_text", formats),
     Case::needing("sarif_is_valid_by_the_official_schema", &[Need::Registry, Need::JsonSchema], sarif_schema),
     Case::new("what_cannot_be_ranked_is_an_error", errors),
@@ -289,6 +290,32 @@ fn crash() {
     for line in lines.split(", ") {
         done.check(!listing.contains(&format!("src/main.rs:{line} ")), "it has no line in the listing");
         ranked.check(ranked.stdout.contains(&format!(". src/main.rs:{line} ")), "it is a suspect");
+    }
+}
+
+/// The functions have a module each, so each suspect that is named takes a hundred bytes.
+fn crash_in_long_paths() {
+    let module = |number: usize| format!("{}_{number:02}", "a_module_with_a_long_name".repeat(4));
+    let modules: String = (0..40).map(|number| format!("mod {};\n", module(number))).collect();
+    let calls: String = (0..40).map(|number| format!("    x = {}::f(x);\n", module(number))).collect();
+    let main = format!("{modules}fn main() {{\n    let mut x = 1;\n{calls}    assert_eq!(x, 0);\n}}\n");
+    let tree = Tree::program("crash", &main);
+    for number in 0..40 {
+        let function = format!("pub fn f(x: u64) -> u64 {{\n    (x + {number}) % 1000\n}}\n");
+        tree.write(&format!("src/{}.rs", module(number)), &function);
+    }
+    let done = cargo(tree.path()).args("xhist run --quiet").done().expect(101);
+    let answer = &done.stderr[done.stderr.find("\nxhist: ").expect("an answer")..];
+    done.check(answer.len() <= 4096, "4 KiB at most");
+    let (listing, more) = answer.split_once("\nmore suspects: ").expect("more suspects");
+    let more = more.lines().next().unwrap_or_default();
+    let suspects = json(&tree);
+    for suspect in suspects["suspects"].as_array().expect("suspects").iter().take(16) {
+        let (file, line) = (suspect["file"].as_str().expect("a file"), suspect["line"].to_string());
+        let is_listed = listing.contains(&format!("  {file}:{line} "));
+        let mut named = more.split("; ").filter_map(|list| list.strip_prefix(file)?.strip_prefix(':'));
+        let is_named = named.any(|lines| lines.split(", ").any(|of| of == line));
+        done.check(is_listed || is_named, &format!("{file}:{line} has a line, or is named"));
     }
 }
 

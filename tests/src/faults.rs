@@ -1,7 +1,7 @@
 //! Real crates with a fault each: what is changed in them, and which lines are then faulty.
 //!
 //! The table `tests/fixtures/faults.tsv` has a crate, a file of it, its text, and the text with the fault. A row without a
-//! crate is one more change of the fault above it.
+//! crate is one more change of the fault above it. Behind a version there may be arguments for `cargo test`.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -15,6 +15,8 @@ pub struct Fault {
     pub name: String,
     /// Its version.
     pub version: String,
+    /// What `cargo test` needs so that its tests build, such as features.
+    pub arguments: String,
     /// What makes it faulty, in the order of the lines of each file.
     pub edits: Vec<FaultEdit>,
     /// What is wrong.
@@ -64,7 +66,9 @@ impl Fault {
             if name.is_empty() {
                 faults.last_mut().expect("a fault above").edits.push(edit);
             } else {
-                faults.push(Fault { name, version, edits: vec![edit], what, set });
+                let (version, arguments) = version.split_once(' ').unwrap_or((&version, ""));
+                let (version, arguments) = (version.to_owned(), arguments.to_owned());
+                faults.push(Fault { name, version, arguments, edits: vec![edit], what, set });
             }
         }
         faults
@@ -82,7 +86,8 @@ impl Fault {
 
     /// The crate, unpacked and without a fault.
     pub fn unpack(&self) -> (Crate, Tree) {
-        let released = Crate::named(&format!("{}@{}", self.name, self.version));
+        let mut released = Crate::named(&format!("{}@{}", self.name, self.version));
+        released.targets = format!("{} {}", released.targets, self.arguments);
         let (tree, _) = released.unpack();
         (released, tree)
     }
@@ -92,8 +97,13 @@ impl Fault {
         let mut faulty = FaultyCrate { tree, lines: Vec::new(), before: BTreeMap::new() };
         for FaultEdit { file, old, new } in &self.edits {
             let before = tree.read(file);
-            assert!(before.contains(old), "{} {}: {file} has no {old:?}", self.name, self.version);
-            let after = before.replacen(old, new, 1);
+            let ends_as_file = |text: &str| match before.contains("\r\n") {
+                true => text.replace('\n', "\r\n"),
+                false => text.to_owned(),
+            };
+            let (old, new) = (ends_as_file(old), ends_as_file(new));
+            assert!(before.contains(&old), "{} {}: {file} has no {old:?}", self.name, self.version);
+            let after = before.replacen(&old, &new, 1);
             let lines = changed_lines(&before, &after);
             let mut above = faulty.lines.iter().filter(|other| other.file == *file);
             // Otherwise the numbers of those below are no longer theirs.
@@ -144,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_row_without_a_crate_is_one_more_edit() {
-        let table = "# crate\tversion\na\t1.0.0\tsrc/a.rs\tx\\n\\\\n\ty\twrong\tset\n\t\tsrc/b.rs\tp\tq\t\t\nb\t2.0.0\tsrc/b.rs\tx\ty\twrong\treal set\n";
+        let table = "# crate\tversion\na\t1.0.0\tsrc/a.rs\tx\\n\\\\n\ty\twrong\tset\n\t\tsrc/b.rs\tp\tq\t\t\nb\t2.0.0 --features c\tsrc/b.rs\tx\ty\twrong\treal set\n";
         let faults = Fault::parse(table);
         let edits = |fault: &Fault| fault.edits.iter().map(|edit| edit.file.clone()).collect::<Vec<_>>();
         assert_eq!(
@@ -152,6 +162,8 @@ mod tests {
             [vec!["src/a.rs", "src/b.rs"], vec!["src/b.rs"]]
         );
         assert_eq!(faults[0].edits[0].old, "x\n\\n");
+        let of_cargo: Vec<_> = faults.iter().map(|fault| (&*fault.version, &*fault.arguments)).collect();
+        assert_eq!(of_cargo, [("1.0.0", ""), ("2.0.0", "--features c")]);
         assert_eq!(faults.iter().map(Fault::tolerance).collect::<Vec<_>>(), [0, 2]);
     }
 
@@ -193,6 +205,7 @@ mod tests {
         let fault = Fault {
             name: "a".into(),
             version: "1.0.0".into(),
+            arguments: String::new(),
             edits: vec![edit("a\nb\n", "a\n"), edit("d", "e\nf")],
             what: "wrong".into(),
             set: "real tuned".into(),
@@ -202,5 +215,9 @@ mod tests {
         assert_eq!((lines, tree.read("src/lib.rs")), (vec![1..=2, 3..=4], "a\nc\ne\nf\n".to_owned()));
         drop(faulty);
         assert_eq!(tree.read("src/lib.rs"), "a\nb\nc\nd\n");
+        tree.write("src/lib.rs", "a\r\nb\r\nc\r\nd\r\n");
+        let faulty = fault.put_into(&tree);
+        assert_eq!(tree.read("src/lib.rs"), "a\r\nc\r\ne\r\nf\r\n", "the line ends of the file");
+        drop(faulty);
     }
 }

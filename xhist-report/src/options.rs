@@ -57,7 +57,7 @@ pub struct Options {
 /// How long the listing of an answer may be. Of long lines there are fewer.
 #[derive(Clone, Copy, Debug)]
 pub struct ListingRoom {
-    /// Bytes, with those of styles.
+    /// Bytes, without those of styles and links.
     pub bytes: usize,
     /// Suspects take the room of other lines: the listing is as long as without them, but for a line that names the others.
     pub is_shared: bool,

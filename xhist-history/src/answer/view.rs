@@ -19,6 +19,8 @@ use crate::model::SuspectLine;
 /// Lines that one step adds to a call, about, and what a step adds where there is less room.
 const STEP: usize = 6;
 const SMALL_STEP: usize = 2;
+/// Where there are fewer lines than these, only small steps are made: few lines go to what ran last, however deep it is.
+const FEW_LINES: usize = 14;
 /// Calls of one function in each other that are opened where they have ended.
 const ENDED_RECURSION: usize = 2;
 /// Functions of a recursion that is shown by its first and its last round.
@@ -174,7 +176,8 @@ pub fn rows(activations: &Activations<'_>, code: &Code, wanted: Wanted<'_>) -> V
     loop {
         let Drawn { rows, choices, .. } = view.draw();
         let fits = choices.iter().filter_map(|choice| {
-            let (shown, cost) = choice.steps.into_iter().find(|(_, cost)| rows.len() + cost <= lines)?;
+            let mut steps = choice.steps.into_iter().skip(usize::from(lines < FEW_LINES));
+            let (shown, cost) = steps.find(|(_, cost)| rows.len() + cost <= lines)?;
             let distance = rows.len() - choice.row.min(rows.len()) + cost;
             Some((distance + if choice.has_less_news { LESS_NEWS } else { 0 }, choice.call, shown))
         });

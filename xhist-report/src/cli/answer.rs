@@ -39,7 +39,7 @@ const FEWEST_LINES: usize = 8;
 /// four more.
 const ABOVE_SUSPECTS: usize = 14;
 /// The same in bytes: both together have 4 KiB.
-const BYTES_ABOVE_SUSPECTS: usize = 2400;
+const BYTES_ABOVE_SUSPECTS: usize = 2200;
 /// Tests with a listing. All are named.
 const LISTED_TESTS: usize = 40;
 /// Suspects that are shown where they ran last.
@@ -48,8 +48,8 @@ const SUSPECTS: usize = 5;
 const SUSPECTS_OF_CRASH: usize = 16;
 /// Bytes of a ring file of such a program, at most: ranking keeps its statements in memory.
 const RANKED_CRASH: u64 = 16 << 20;
-/// Bytes of the listing of such a program.
-const BYTES_OF_CRASH: usize = 4096;
+/// Bytes of the listing of such a program: with the lines around it there are 4 KiB.
+const BYTES_OF_CRASH: usize = 3840;
 /// Processes with a listing: of those that crashed, and of those that one test started.
 const LISTED_CRASHES: usize = 3;
 const LISTED_STARTED: usize = 1;

@@ -6,19 +6,19 @@ use std::io;
 
 use qs_core::record::value::RecordedValue;
 
-use super::answer_draft::{Draft, FEWEST_LINES};
+use super::answer_draft::{Draft, DrawnListing, FEWEST_LINES};
 use super::answer_rows::{
-    Sources, answered_panic, answered_rows, reentry_texts, write_after, write_caught, write_end,
-    write_reentries, write_rows, write_unwound_from,
+    Sources, answered_panic, answered_rows, caught_text, more_suspects, reentry_texts, write_after,
+    write_caught, write_caught_by_others, write_end, write_reentries, write_rows, write_unwound_from,
 };
 use super::answer_sources::RingSources;
+use super::answer_threads::{PANICKED, ShownThread, is_main, rank, rank_of};
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
 use crate::options::{ListingRoom, Options};
 use xhist_history::answer::{
-    Code, Ending, ListedStatement, PanicRows, PlaceOfPanic, Replay, Row, RowKind, Tail, ThreadEnd, Wanted,
-    add_holes,
+    Code, ListedStatement, PanicRows, PlaceOfPanic, Replay, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
 };
 use xhist_history::calls::SincePanic;
 use xhist_history::context::Context;
@@ -29,7 +29,6 @@ use xhist_history::model::{
 use xhist_history::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 use xhist_history::text::SourceText;
-use xhist_history::typed;
 use xhist_history::values::{ValueReader, frames};
 
 /// Threads named that are not shown.
@@ -37,9 +36,8 @@ const NAMED: usize = 10;
 
 /// Threads that panicked and are read, if there are more than can be shown.
 const MOST_FAILED: usize = 64;
-
-/// The rank of a ring whose thread panicked.
-const PANICKED: u32 = 1;
+/// Threads that are read in any case: one that is not shown may have caught a panic.
+const MOST_READ: usize = 16;
 
 /// Shows the end of threads.
 pub struct AnswerReport<'o> {
@@ -62,13 +60,6 @@ pub struct AnswerReport<'o> {
     items: u64,
 }
 
-/// The end of a thread.
-struct ShownThread {
-    ring: Ring,
-    tail: Tail,
-    ending: Ending,
-}
-
 /// The same, ready to be drawn.
 struct ReadyThread<'c> {
     thread: ShownThread,
@@ -85,6 +76,8 @@ struct ReadyThread<'c> {
 struct ListedThreads<'c> {
     threads: Vec<ReadyThread<'c>>,
     others: Vec<Ring>,
+    /// What panics others caught.
+    caught: Vec<String>,
     /// What the threads wait for: tasks and locks.
     waits: Vec<u8>,
 }
@@ -116,12 +109,13 @@ impl<'o> AnswerReport<'o> {
         (2 * self.options.lines / FEWEST_LINES).max(1)
     }
 
-    /// The threads that are shown, the most relevant first; and the others. `codes`: by the number of the map.
+    /// The threads that are shown, the most relevant first; the others; and which panics they caught. `codes`: by the number of
+    /// the map.
     fn choose(
         &mut self,
         codes: &HashMap<usize, Code>,
         context: &Context<'_, '_>,
-    ) -> (Vec<ShownThread>, Vec<Ring>) {
+    ) -> (Vec<ShownThread>, Vec<Ring>, Vec<String>) {
         let mut threads = Vec::new();
         for ring in &self.rings {
             let Some(tail) = self.tails.remove(&ring.number).filter(|tail| !tail.is_empty()) else {
@@ -134,7 +128,8 @@ impl<'o> AnswerReport<'o> {
             if self.options.failed_test == Some(ring.number) {
                 ending.in_failed_test();
             }
-            threads.push(ShownThread { ring: ring.clone(), tail, ending });
+            let caught = tail.caught((&codes[&map], names), &ending);
+            threads.push(ShownThread { ring: ring.clone(), tail, ending, caught });
         }
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
         threads.sort_by_key(|thread| {
@@ -143,7 +138,8 @@ impl<'o> AnswerReport<'o> {
             (rank, is_later, if thread.has_failed() { order } else { 0 }, thread.ring.number)
         });
         let mut left = 0..self.most_threads();
-        threads.retain(|thread| left.next().is_some() || is_main(&thread.ring));
+        let mut is_left_out = |thread: &mut ShownThread| left.next().is_none() && !is_main(&thread.ring);
+        let mut left_out: Vec<ShownThread> = threads.extract_if(.., &mut is_left_out).collect();
         let failed = threads.iter().filter(|thread| thread.has_failed()).count();
         let has_exited = self.rings.iter().any(|ring| ring.status == "exited");
         let caught = threads.iter().any(|thread| thread.ring.status == "panicked" && !thread.has_failed());
@@ -151,7 +147,7 @@ impl<'o> AnswerReport<'o> {
             || caught && !has_exited;
         // A thread that panicked explains why the others did not finish.
         if failed > 0 && !is_dead && context.options.rings.is_empty() {
-            threads.truncate(failed);
+            left_out.extend(threads.drain(failed..));
         }
         // A thread that only printed, such as a watchdog that is not recorded, has no statements to show.
         let is_other = |ring: &&Ring| {
@@ -159,7 +155,12 @@ impl<'o> AnswerReport<'o> {
                 && self.only_prints.get(&ring.number) != Some(&true)
         };
         let others = self.rings.iter().filter(is_other).cloned().collect();
-        (threads, others)
+        let caught = left_out.iter().filter_map(|ShownThread { ring, caught, .. }| {
+            let (map, _) = context.maps.of(ring);
+            Some(format!("in thread {}, {}", ring.thread(), caught_text((*caught)?, &codes[&map])))
+        });
+        let caught = caught.collect();
+        (threads, others, caught)
     }
 
     /// Reads again what ran in a thread.
@@ -169,7 +170,7 @@ impl<'o> AnswerReport<'o> {
         codes: &'c HashMap<usize, Code>,
         context: &Context<'_, '_>,
     ) -> ReadyThread<'c> {
-        let ShownThread { ring, tail, ending } = &thread;
+        let ShownThread { ring, tail, ending, .. } = &thread;
         let (map, names) = context.maps.of(ring);
         let code = &codes[&map];
         let mut sources = RingSources::new(&mut self.text, (map, names));
@@ -185,35 +186,41 @@ impl<'o> AnswerReport<'o> {
     /// The listing, in the room that there is.
     fn listing(&mut self, listed: &ListedThreads<'_>, context: &mut Context<'_, '_>) -> io::Result<Vec<u8>> {
         let most_values = usize::MAX;
-        let all = Draft { lines: self.options.lines, has_suspects: true, names_more: true, most_values };
+        let lines = self.options.lines;
+        let all = Draft { lines, has_suspects: true, named_bytes: usize::MAX, most_values };
         let Some(ListingRoom { bytes, is_shared }) = self.options.room else {
-            return self.draw(listed, all, context);
+            return Ok(self.draw(listed, all, context)?.text);
         };
         if !is_shared {
-            return Ok(self.within(bytes, listed, all, context)?.0);
+            return Ok(self.within((bytes, bytes), listed, all, context)?.0.text);
         }
         let plain = Draft { has_suspects: false, ..all };
-        let most = self.draw(listed, plain, context)?.len().min(bytes);
-        let (drawn, fitting) = self.within(most, listed, Draft { names_more: false, ..all }, context)?;
-        if drawn.len() > most {
-            return Ok(self.within(most, listed, plain, context)?.0);
+        let most = self.draw(listed, plain, context)?.listed().min(bytes);
+        let mut found = self.within((most, bytes), listed, all, context)?;
+        if found.0.listed() > most {
+            found = self.within((most, bytes), listed, plain, context)?;
         }
-        // The other suspects are named in a line that hides no other one.
-        let named = self.draw(listed, Draft { names_more: true, ..fitting }, context)?;
-        Ok(if named.len() <= bytes { named } else { drawn })
+        let (drawn, fitting) = found;
+        if drawn.len() <= bytes {
+            return Ok(drawn.text);
+        }
+        let named_bytes = bytes.saturating_sub(drawn.listed());
+        Ok(self.draw(listed, Draft { named_bytes, ..fitting }, context)?.text)
     }
 
-    /// The listing with shorter values and then with fewer lines, until it has at most this number of bytes; and its draft.
+    /// The listing with shorter values and then with fewer lines, until it has at most the first number of bytes, and with the
+    /// suspects that are only named at most the second one; and its draft.
     fn within(
         &mut self,
-        bytes: usize,
+        (most, bytes): (usize, usize),
         listed: &ListedThreads<'_>,
         mut draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<(Vec<u8>, Draft)> {
+    ) -> io::Result<(DrawnListing, Draft)> {
         loop {
             let drawn = self.draw(listed, draft, context)?;
-            let Some(shorter) = draft.shorter().filter(|_| drawn.len() > bytes) else {
+            let fits = drawn.listed() <= most && drawn.len() <= bytes;
+            let Some(shorter) = draft.shorter().filter(|_| !fits) else {
                 return Ok((drawn, draft));
             };
             draft = shorter;
@@ -223,10 +230,10 @@ impl<'o> AnswerReport<'o> {
     /// A draft of the listing.
     fn draw(
         &mut self,
-        ListedThreads { threads, others, waits }: &ListedThreads<'_>,
+        ListedThreads { threads, others, caught, waits }: &ListedThreads<'_>,
         draft: Draft,
         context: &mut Context<'_, '_>,
-    ) -> io::Result<Vec<u8>> {
+    ) -> io::Result<DrawnListing> {
         // What is kept as data is that of the last draft.
         self.options.answered.iter().for_each(|answered| drop(answered.take()));
         let mut drawn = Vec::new();
@@ -243,14 +250,17 @@ impl<'o> AnswerReport<'o> {
         for ready in threads {
             self.write_end(ready, draft, &mut listed, context)?;
         }
-        if draft.has_suspects && draft.names_more && !self.options.is_test {
-            self.write_more_suspects(threads, &listed, context)?;
-        }
+        let named = match self.options.is_test {
+            true => String::new(),
+            false => self.more_suspects(threads, (&listed, draft.named_bytes)),
+        };
+        context.out.write_all(named.as_bytes())?;
+        write_caught_by_others(caught, context.out)?;
         self.write_others(others, context)?;
         if has_failed {
             context.out.write_all(waits)?;
         }
-        Ok(drawn)
+        Ok(DrawnListing { text: drawn, named: named.len() })
     }
 
     /// Whether a thread ended while others of the process went on: it is not where the process hung.
@@ -267,7 +277,8 @@ impl<'o> AnswerReport<'o> {
         listed: &mut HashSet<ListedLine>,
         context: &mut Context<'_, '_>,
     ) -> io::Result<()> {
-        let ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, behind, .. } = ready;
+        let ReadyThread { thread: ShownThread { ring, tail, ending, caught }, code, before, behind, .. } =
+            ready;
         let (name, after) = (ring.thread(), tail.after(ending));
         let until = match ending.end {
             ThreadEnd::Here if self.ended_before(ring) => ", which has ended",
@@ -303,7 +314,7 @@ impl<'o> AnswerReport<'o> {
             });
         }
         let (_, names) = context.maps.of(ring);
-        if let Some(caught) = tail.caught((code, names), ending) {
+        if let Some(caught) = *caught {
             write_caught(caught, code, context.out)?;
         }
         if let Some(first) = tail.unwound_from((code, names), ending) {
@@ -326,7 +337,7 @@ impl<'o> AnswerReport<'o> {
     /// Writes the lines of a part of a thread. Returns those of the sources that they have, and where it panicked.
     fn write_rows(
         &mut self,
-        ReadyThread { thread: ShownThread { ring, tail, ending }, code, before, frames, .. }: &ReadyThread<
+        ReadyThread { thread: ShownThread { ring, tail, ending, .. }, code, before, frames, .. }: &ReadyThread<
             '_,
         >,
         part: &Replay<'_>,
@@ -398,34 +409,19 @@ impl<'o> AnswerReport<'o> {
         Ok((listed, place))
     }
 
-    /// Names the suspects that have no line in the listing, by file.
-    fn write_more_suspects(
+    /// The line that names suspects without a line in the listing, as many as this number of bytes has room for.
+    fn more_suspects(
         &self,
         threads: &[ReadyThread<'_>],
-        listed: &HashSet<ListedLine>,
-        context: &mut Context<'_, '_>,
-    ) -> io::Result<()> {
-        let mut files: Vec<(&str, Vec<String>)> = Vec::new();
-        for SuspectLine { map_hash, file, line, .. } in &self.options.suspects {
-            let of_map = threads.iter().find(|ready| ready.thread.ring.map_hash == *map_hash);
-            let Some(path) = of_map.map(|ready| ready.code.path_of(*file)) else { continue };
-            if listed.contains(&(*map_hash, *file, *line)) {
-                continue;
-            }
-            match files.iter_mut().find(|(of, _)| *of == path) {
-                Some((_, lines)) => lines.push(line.to_string()),
-                None => files.push((path, vec![line.to_string()])),
-            }
-        }
-        let lists: Vec<String> =
-            files.iter().map(|(path, lines)| format!("{path}:{}", lines.join(", "))).collect();
-        match lists.is_empty() {
-            true => Ok(()),
-            false => {
-                let why = typed::command("suspects");
-                writeln!(context.out, "more suspects: {}; why: {why}", lists.join("; "))
-            }
-        }
+        (listed, bytes): (&HashSet<ListedLine>, usize),
+    ) -> String {
+        let place = |SuspectLine { map_hash, file, line, .. }: &SuspectLine| {
+            let of_map = threads.iter().find(|ready| ready.thread.ring.map_hash == *map_hash)?;
+            let is_listed = listed.contains(&(*map_hash, *file, *line));
+            (!is_listed).then(|| (of_map.code.path_of(*file), *line))
+        };
+        let places: Vec<(&str, u32)> = self.options.suspects.iter().filter_map(place).collect();
+        more_suspects(&places, bytes)
     }
 
     /// The first tasks that have not ended, and threads at locks.
@@ -475,7 +471,7 @@ impl Report for AnswerReport<'_> {
         let most = self.most_threads();
         // Of many threads that panicked, only their histories show which one ended the process.
         let failed = rings.iter().take(MOST_FAILED).take_while(|ring| rank_of(ring) <= PANICKED).count();
-        let most = most.max(failed);
+        let most = most.max(failed).max(MOST_READ);
         // A panic may turn out to be caught: then the main thread says more.
         let main = rings.iter().skip(most).find(|ring| is_main(ring)).map(|ring| ring.number);
         self.candidates = rings.iter().take(most).map(|ring| ring.number).chain(main).collect();
@@ -515,10 +511,10 @@ impl Report for AnswerReport<'_> {
             let (map, names) = context.maps.of(ring);
             codes.entry(map).or_insert_with(|| Code::of(names));
         }
-        let (threads, others) = self.choose(&codes, context);
+        let (threads, others, caught) = self.choose(&codes, context);
         let threads = threads.into_iter().map(|thread| self.ready(thread, &codes, context)).collect();
         let waits = self.waits(context)?;
-        let listing = self.listing(&ListedThreads { threads, others, waits }, context)?;
+        let listing = self.listing(&ListedThreads { threads, others, caught, waits }, context)?;
         context.out.write_all(&listing)?;
         if self.options.keeps_records && !is_empty {
             writeln!(context.out, "folded to the end of each thread; --all prints every entry")?;
@@ -563,38 +559,4 @@ fn add_lines(rows: &mut Vec<Row>, code: &Code, sources: &mut RingSources<'_, '_>
         }
     }
     rows.len() - before
-}
-
-impl ShownThread {
-    /// Whether a panic or a signal ended it.
-    fn has_failed(&self) -> bool {
-        self.ending.end != ThreadEnd::Here
-    }
-}
-
-/// What is shown first: what ended the process, what a panic ended, `main`, then the others that were there at the end.
-fn rank(thread: &ShownThread) -> u32 {
-    match thread.ending.end {
-        ThreadEnd::Signal(_) => 0,
-        ThreadEnd::Panic if thread.ending.has_aborted() => 0,
-        ThreadEnd::Panic => 1,
-        ThreadEnd::Here if is_main(&thread.ring) => 2,
-        ThreadEnd::Here if thread.ring.status == "ended" => 4,
-        ThreadEnd::Here => 3,
-    }
-}
-
-/// The same before the history is known: by what the ring says.
-fn rank_of(ring: &Ring) -> u32 {
-    match ring.status {
-        "killed" => 0,
-        "panicked" => PANICKED,
-        _ if is_main(ring) => 2,
-        "ended" => 4,
-        _ => 3,
-    }
-}
-
-fn is_main(ring: &Ring) -> bool {
-    ring.tid != 0 && ring.tid == ring.pid
 }

@@ -13,6 +13,7 @@ use xhist_history::answer::{
 };
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
+use xhist_history::typed;
 
 const DIM: Style = Style::new().dimmed();
 const FUNCTION: Style = AnsiColor::Cyan.on_default();
@@ -26,6 +27,8 @@ const MOST_REENTRIES: usize = 3;
 const MOST_DEPTH: usize = 8;
 /// Characters of a source text.
 pub const MOST_TEXT: usize = 110;
+/// Threads without a listing whose caught panics are named.
+const MOST_CAUGHT: usize = 3;
 
 /// What the lines show besides their statements.
 pub trait Sources {
@@ -133,18 +136,28 @@ pub fn reentry_texts(reentries: &[Reentry], code: &Code) -> Vec<String> {
     reentries.iter().take(MOST_REENTRIES).map(|reentry| reentry_text(reentry, code)).collect()
 }
 
-/// Writes which panics the thread caught before.
-pub fn write_caught(
-    (count, newest): (usize, ListedStatement),
-    code: &Code,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// Which panics a thread caught: how many, and where the newest one came from.
+pub fn caught_text((count, newest): (usize, ListedStatement), code: &Code) -> String {
     let place = code.shown_place(newest);
-    let text = match count {
+    match count {
         1 => format!("a panic at {place} was caught"),
         _ => format!("{} panics were caught, the newest at {place}", Thousands(count as u64)),
-    };
-    writeln!(out, "  {DIM}... {text}{DIM:#}")
+    }
+}
+
+/// Writes which panics the thread caught before.
+pub fn write_caught(caught: (usize, ListedStatement), code: &Code, out: &mut dyn Write) -> io::Result<()> {
+    writeln!(out, "  {DIM}... {}{DIM:#}", caught_text(caught, code))
+}
+
+/// Writes which panics threads caught that have no listing: a line each.
+pub fn write_caught_by_others(caught: &[String], out: &mut dyn Write) -> io::Result<()> {
+    caught.iter().take(MOST_CAUGHT).try_for_each(|text| writeln!(out, "not printed: {text}"))?;
+    match caught.len().saturating_sub(MOST_CAUGHT) {
+        0 => Ok(()),
+        1 => writeln!(out, "not printed: 1 more thread caught panics"),
+        more => writeln!(out, "not printed: {more} more threads caught panics"),
+    }
 }
 
 /// Writes the panic that a thread unwound from when it panicked again.
@@ -244,6 +257,23 @@ fn reentry_text(reentry: &Reentry, code: &Code) -> String {
         }
         None => format!("{function} was entered again {by} at {at}{more}"),
     }
+}
+
+/// The line that names suspects by file, the first ones: as many as this number of bytes has room for. Empty without any.
+pub fn more_suspects(places: &[(&str, u32)], bytes: usize) -> String {
+    let why = typed::command("suspects");
+    let line = |named: usize| {
+        let mut files: Vec<(&str, Vec<String>)> = Vec::new();
+        for (path, line) in &places[..named] {
+            match files.iter_mut().find(|(of, _)| of == path) {
+                Some((_, lines)) => lines.push(line.to_string()),
+                None => files.push((path, vec![line.to_string()])),
+            }
+        }
+        let lists = files.iter().map(|(path, lines)| format!("{path}:{}", lines.join(", ")));
+        format!("more suspects: {}; why: {why}\n", lists.collect::<Vec<_>>().join("; "))
+    };
+    (1..=places.len()).rev().map(line).find(|line| line.len() <= bytes).unwrap_or_default()
 }
 
 /// Writes what follows: statements after a panic that may have been caught.
@@ -388,4 +418,22 @@ fn names_of(functions: &[BodyId], code: &Code) -> String {
 fn plural(statements: u64) -> String {
     let plural = if statements == 1 { "" } else { "s" };
     format!("{} statement{plural}", Thousands(statements))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn as_many_suspects_are_named_as_there_is_room_for() {
+        let places = [("src/a.rs", 7), ("src/b.rs", 9), ("src/a.rs", 3)];
+        let whole = more_suspects(&places, usize::MAX);
+        assert!(whole.starts_with("more suspects: src/a.rs:7, 3; src/b.rs:9; why: "), "{whole}");
+        let two = more_suspects(&places, whole.len() - 1);
+        assert!(two.starts_with("more suspects: src/a.rs:7; src/b.rs:9; why: "), "{two}");
+        let one = more_suspects(&places, two.len() - 1);
+        assert!(one.starts_with("more suspects: src/a.rs:7; why: "), "{one}");
+        assert_eq!(more_suspects(&places, one.len() - 1), "");
+        assert_eq!(more_suspects(&[], usize::MAX), "");
+    }
 }

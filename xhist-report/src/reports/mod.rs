@@ -4,6 +4,7 @@ mod answer;
 mod answer_draft;
 mod answer_rows;
 mod answer_sources;
+mod answer_threads;
 mod builds;
 mod calls;
 mod coverage;

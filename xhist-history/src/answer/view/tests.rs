@@ -68,6 +68,47 @@ fn a_recursion_that_has_ended_is_not_opened_round_by_round() {
     assert_eq!(lines_of(&rows, &code), ["2", "3", "7", "8", "7", "8", "196 in a call", "4"]);
 }
 
+/// `main` calls `run`, which calls `parse`, `check` and `parse` again, and then reports the error of that one.
+#[test]
+fn few_lines_go_to_the_newest_call_and_what_it_called() {
+    let map = r#"{"xhist":"map","version":3,"hash":"0","root":"/p","tool":"0"}
+{"file":1,"path":"a.rs","base":0,"first":1,"room":99}
+{"fn":1,"path":"main","at":"1:1","end":"9:2"}
+{"fn":1,"path":"run","at":"10:1","end":"19:2"}
+{"fn":1,"path":"parse","at":"20:1","end":"29:2"}
+{"fn":1,"path":"check","at":"30:1","end":"39:2"}
+"#;
+    let statement = |(line, function, calls): (u32, &str, &str)| {
+        format!(
+            "{{\"stmt\":1,\"line\":{line},\"col\":5,\"end\":\"{line}:9\",\"kind\":\"expr\",\"fn\":\"{function}\",\"calls\":\"{calls}\"}}\n"
+        )
+    };
+    let run = [(11, "run", ""), (12, "run", "parse"), (13, "run", "check"), (14, "run", "parse")];
+    let main = [(2, "main", "run"), (3, "main", ""), (4, "main", ""), (5, "main", "")];
+    let others = [
+        (21, "parse", ""),
+        (22, "parse", ""),
+        (23, "parse", ""),
+        (24, "parse", ""),
+        (31, "check", ""),
+        (32, "check", ""),
+    ];
+    let statements: String = main.into_iter().chain(run).chain(others).map(statement).collect();
+    let names = Names::parse(format!("{map}{statements}").as_bytes());
+    let code = Code::of(&names);
+    let mut activations = Activations::new(&code);
+    let lines = [2, 11, 12, 21, 22, 23, 24, 13, 31, 32, 14, 21, 22, 23, 3, 4, 5];
+    lines.into_iter().for_each(|line| activations.take(&names, ran(1, line)));
+    let shown =
+        |lines| lines_of(&rows(&activations, &code, Wanted { lines, suspects: &[], test: None }), &code);
+    let brief = shown(12);
+    assert!(
+        brief.len() <= 12 && ["14", "23", "5"].iter().all(|line| brief.iter().any(|of| of == line)),
+        "{brief:?}"
+    );
+    assert_eq!(shown(40).len(), lines.len(), "all of them, if there is room");
+}
+
 /// Trait objects and parsers come back to a function by way of several others.
 #[test]
 fn a_recursion_of_four_functions_is_its_first_and_its_last_round() {
