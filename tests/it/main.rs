@@ -132,6 +132,7 @@ const EXPENSIVE: &[&str] = &[
     "readers::a_client",
     "readers::a_long_history",
     "readers::no_report",
+    "readers::the_tenth",
     "recorder::",
     "rtos::",
     "shapes::",
@@ -308,7 +309,8 @@ fn main() -> ExitCode {
         match (is_chosen, is_set("XHIST_TESTS_ALL"), is_set("XHIST_TESTS_SAME_RECORDER")) {
             (true, ..) | (false, true, false) => &[],
             (false, true, true) => &[(OF_THE_RECORDER, UNCHANGED)],
-            (false, false, _) => &[(EXPENSIVE, TAKES_LONG)],
+            (false, false, false) => &[(EXPENSIVE, TAKES_LONG)],
+            (false, false, true) => &[(OF_THE_RECORDER, UNCHANGED), (EXPENSIVE, TAKES_LONG)],
         };
     let cases = QUESTIONS.iter().flat_map(|(question, cases)| cases.iter().map(move |case| (question, case)));
     let mut cases: Vec<(String, &Case)> =
