@@ -6,7 +6,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 use xhist_instrument::select::SettingsError;
-use xhist_instrument::trigger::TriggerError;
+use xhist_instrument::select::trigger::TriggerError;
 
 /// Why `cargo xhist` did not run cargo.
 #[derive(Debug)]

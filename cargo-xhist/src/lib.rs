@@ -13,14 +13,8 @@
 
 #![forbid(unsafe_code)]
 
-mod again;
-mod carry_out;
-mod clean;
 mod command;
-mod config;
 mod error;
-mod facts;
-mod firmware;
 mod keep;
 mod names;
 mod notes;
@@ -28,11 +22,8 @@ mod output;
 mod plan;
 mod post_run;
 mod prepare;
-mod progress;
-mod recorder;
 mod run;
 mod runner;
-mod shadow;
 mod system;
 mod workspace;
 mod wrapper;
@@ -48,9 +39,9 @@ pub fn main(args: &[OsString]) -> ExitCode {
         Some(names::WRAPPER_NAME) => return wrapper::main(args, true),
         Some(names::DEPENDENCY_NAME) => return wrapper::main(args, false),
         Some(names::OUTER_NAME) => return wrapper::outer(args),
-        Some(names::COMPILER_NAME) => return recorder::compile(args),
+        Some(names::COMPILER_NAME) => return prepare::recorder::compile(args),
         Some(names::RUNNER_NAME) => return runner::main(args),
-        Some(names::FIRMWARE_RUNNER_NAME) => return firmware::main(args),
+        Some(names::FIRMWARE_RUNNER_NAME) => return runner::firmware::main(args),
         _ => {}
     }
     match run::run(args.get(1..).unwrap_or(&[])) {

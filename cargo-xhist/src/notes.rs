@@ -12,7 +12,7 @@ use crate::command::{Command, Verb};
 use crate::names::{GENERATED, program_file};
 use crate::plan::{Recorder, write_if_changed};
 use crate::prepare::prepared::Prepared;
-use crate::recorder;
+use crate::prepare::recorder;
 use crate::system;
 use crate::workspace::defmt::Defmt;
 use crate::workspace::deps;

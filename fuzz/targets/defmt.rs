@@ -5,7 +5,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_history::defmt::DefmtTable;
+use xhist_history::model::defmt::DefmtTable;
 
 fuzz_target!(|input: &[u8]| {
     let mut parts = input.splitn(3, |byte| *byte == 0);

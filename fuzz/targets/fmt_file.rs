@@ -4,7 +4,7 @@
 use libfuzzer_sys::fuzz_target;
 use qs_core::record::trace::ParsedEvent;
 use xhist_history::model::Trace;
-use xhist_history::trace::{Formats, read_formats};
+use xhist_history::options::trace::{Formats, read_formats};
 
 fuzz_target!(|input: &[u8]| {
     // The first byte is the length of the event that follows it.

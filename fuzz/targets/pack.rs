@@ -7,7 +7,7 @@ use std::path::Path;
 
 use flate2::{Compression, GzBuilder};
 use libfuzzer_sys::fuzz_target;
-use xhist_history::pack::unpacked_in;
+use xhist_history::runs::pack::unpacked_in;
 
 /// Bytes of a header of a tar archive, and of what sizes are rounded up to.
 const BLOCK: usize = 512;

@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use xhist_history::values::types::{Program, Target, render, render_target};
+use xhist_history::program::values::types::{Program, Target, render, render_target};
 
 /// Bytes at the end of the input that are values.
 const VALUE: usize = 32;

@@ -6,6 +6,7 @@ pub const CASES: &[Case] = &[
     Case::new("a_value_is_followed_to_where_it_was_made", followed),
     Case::new("what_is_not_recorded_ends_the_way_back", ends),
     Case::new("a_question_mark_that_was_passed_has_not_returned", passed),
+    Case::new("a_branch_within_a_value_is_followed", within),
     Case::new("calls_that_are_recorded_are_what_a_value_was_made_of", recorded_calls),
     Case::new("a_call_that_panicked_returned_nothing", panicked),
     Case::new("rounds_of_loops_are_distinguished", rounds),
@@ -105,6 +106,13 @@ fn next_of(n: u32) -> Option<u32> {
 
 fn parsed(text: &str) -> Option<u32> { Counter::new(parse(text)?).twice() }
 
+fn limit_of(kind: &str) -> Result<u32, String> {
+    Ok(match kind {
+        "low" => parse("3").ok_or_else(String::new)?,
+        _ => 9,
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -168,6 +176,11 @@ mod tests {
             reached = next;
         }
         assert_eq!(reached, 4);
+    }
+
+    #[test]
+    fn low_limits_are_four() {
+        assert_eq!(limit_of("low"), Ok(4));
     }
 
     #[test]
@@ -296,6 +309,18 @@ fn passed() {
     );
     done.check(done.stdout.contains("  Some(total)  returned\n"), "the call behind the `?`");
     done.check(done.stdout.contains(" by `0`\n"), "what `Some` wraps is followed to its end");
+}
+
+/// The last statement of the function is the arm, and the `?` in it was passed.
+fn within() {
+    let tree = project();
+    with_values(&tree, "low_limits");
+    let done = xhist(&tree, "origin left").expect(0);
+    done.check(
+        done.stdout.contains(" limit_of  Ok(match kind { \"low\" => parse(\"3\").ok_or_else(String::new)?, _ => 9, })  returned = Ok(3)\n"),
+        "all of the value, not the error",
+    );
+    done.check(done.stdout.contains("  parse(\"3\").ok_or_else(String::new)?  = 3\n"), "the arm");
 }
 
 /// The way ends at code that is not recorded, and goes on with what a call in the same statement returned.

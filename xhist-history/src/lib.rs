@@ -10,32 +10,20 @@
 
 pub mod answer;
 pub mod calls;
-pub mod context;
-pub mod defmt;
-mod dumps;
 pub mod events;
-pub mod map;
 pub mod model;
 pub mod notes;
-mod options;
+pub mod options;
 pub mod origin;
-pub mod pack;
 pub mod page;
+pub mod program;
 pub mod reading;
 pub mod recording;
-pub mod recording_builder;
-pub mod report;
 pub mod ring;
 pub mod runs;
-pub mod selection;
 pub mod source;
 pub mod tasks;
-pub mod text;
-pub mod tokens;
-pub mod trace;
-pub mod typed;
-pub mod values;
 
-pub use dumps::{Dump, DumpReader, RanStatement, read_recording};
 pub use notes::ExitCode;
 pub use options::{EntryChoice, MapPlaces, ProgramPlaces, ReadOptions, StartProgress};
+pub use reading::dumps::{Dump, DumpReader, RanStatement, read_recording};

@@ -8,12 +8,11 @@
 
 #![forbid(unsafe_code)]
 
-pub mod atomic;
 pub mod cli;
+pub mod files;
 mod insert;
 mod macros;
 pub mod map;
-pub mod normal;
 mod options;
 pub mod origin;
 pub mod pipeline;
@@ -24,12 +23,12 @@ mod site;
 mod strip;
 mod syntax;
 mod text;
-pub mod trigger;
 
 pub use insert::shape::{LINES_PER_ID, Numbers, ids_needed};
 pub use macros::Macros;
 pub use options::{Detail, MainHash, Options, PrintedOutput, Settings, Tasks, ValueBytes, Values, When};
 pub use refusal::{Obstacle, ProofFailure, Refusal, RefusalReason};
+pub use select::trigger::{RequestProblem, TriggerError, UnknownValue};
 pub use site::analysis::Analysis;
 pub use site::constness::{Constness, Removable, removable};
 pub use site::value_site::{ValueKind, ValueReason, ValueSite, ValueSkip, ValueWatch};
@@ -38,7 +37,6 @@ pub use site::{
 };
 pub use strip::{Stripped, strip, try_strip};
 pub use text::stack::in_parallel;
-pub use trigger::{RequestProblem, TriggerError, UnknownValue};
 
 use site::constness;
 use std::collections::HashSet;

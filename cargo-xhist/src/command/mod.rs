@@ -1,8 +1,11 @@
-//! The command line of `cargo xhist`: which cargo command it is, and the few of cargo's options that the other steps
-//! read. Cargo gets all its options as they were typed.
+//! What the user wants: the command line of `cargo xhist`, and the configuration of cargo.
+//!
+//! The command line says which cargo command it is. Of cargo's options it reads the few that the other steps need. Cargo gets
+//! all its options as they were typed.
 
 pub(crate) mod again_options;
 pub(crate) mod clean_options;
+pub(crate) mod config;
 pub(crate) mod own_options;
 
 use std::ffi::{OsStr, OsString};

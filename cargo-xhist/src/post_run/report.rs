@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::PathBuf;
 
-use xhist_history::typed::{command, shown_path};
+use xhist_history::notes::typed::{command, shown_path};
 use xhist_instrument::shell::{quoted, visible};
 use xhist_report::cli::after_run::{print_annotations, print_answer, print_suspects};
 

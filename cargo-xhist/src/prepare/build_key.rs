@@ -9,9 +9,9 @@ use xhist_instrument::{Detail, When};
 
 use super::seed;
 use crate::command::Command;
-use crate::config;
+use crate::command::config;
 use crate::error::Error;
-use crate::facts::sum;
+use crate::keep::facts::sum;
 use crate::plan::{self, Recorder, write_if_changed};
 use crate::workspace::Workspace;
 

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 use xhist_instrument::{Analysis, Constness, Options, Removable, removable};
 
 use crate::error::Error;
-use crate::facts::Fact;
+use crate::keep::facts::Fact;
 use crate::names::REFUSED;
 use crate::plan::write_if_changed;
 use crate::workspace::Workspace;

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
 use crate::error::Error;
-use crate::facts::{self, Fact};
+use crate::keep::facts::{self, Fact};
 use crate::names::FOUND;
 use crate::plan::{FoundFile, GeneratedFile, write_if_changed};
 

@@ -9,10 +9,10 @@ use xhist_instrument::pipeline::RecordedShare;
 
 use super::build_key;
 use crate::command::Command;
-use crate::config;
-use crate::facts::{Facts, FileStamp};
+use crate::command::config;
+use crate::keep::facts::{Facts, FileStamp};
 use crate::plan;
-use crate::recorder::cache::Kept;
+use crate::prepare::recorder::cache::Kept;
 use crate::workspace::Workspace;
 
 const FILE: &str = "prepared";

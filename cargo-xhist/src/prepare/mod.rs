@@ -6,7 +6,9 @@ pub(crate) mod generated;
 mod memory;
 mod output;
 pub(crate) mod prepared;
+pub(crate) mod recorder;
 mod seed;
+pub(crate) mod shadow;
 
 use std::cell::RefCell;
 use std::collections::{BTreeSet, HashSet};
@@ -17,8 +19,8 @@ use xhist_instrument::map::MapFile;
 use xhist_instrument::pipeline::{
     self, Failure, Outcome, RecordedShare, SourceSet as _, StatementCounts, ValueCounts,
 };
+use xhist_instrument::select::trigger::Request;
 use xhist_instrument::select::{ValueSelection, requests};
-use xhist_instrument::trigger::Request;
 
 use self::build_key::hash_text;
 use self::const_fns::Needed;
@@ -26,17 +28,16 @@ use self::generated::Generated;
 use self::memory::{Notes, Outcome as Done};
 use self::prepared::Prepared;
 use crate::command::Command;
-use crate::config;
+use crate::command::config;
 use crate::error::Error;
-use crate::facts::{Fact, Facts};
 use crate::keep;
+use crate::keep::facts::{Fact, Facts};
+use crate::output::progress::Progress;
 use crate::plan::{WrapperPlan, write_if_changed};
-use crate::progress::Progress;
-use crate::recorder;
-use crate::recorder::cache::Kept;
-use crate::shadow::Shadow;
-use crate::shadow::program_sources::{Choice, ProgramSources, ShadowSink};
-use crate::shadow::written::WrittenFiles;
+use crate::prepare::recorder::cache::Kept;
+use crate::prepare::shadow::Shadow;
+use crate::prepare::shadow::program_sources::{Choice, ProgramSources, ShadowSink};
+use crate::prepare::shadow::written::WrittenFiles;
 use crate::workspace::Workspace;
 use crate::workspace::deps;
 use crate::workspace::kept_analyses::KeptAnalyses;

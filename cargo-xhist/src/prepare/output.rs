@@ -5,7 +5,7 @@ use std::path::Path;
 
 use xhist_instrument::PrintedOutput;
 
-use crate::shadow::program_sources::Choice;
+use crate::prepare::shadow::program_sources::Choice;
 use crate::workspace::module_graph::ModuleGraph;
 
 /// Words of crates that `println!` may mean something else in, or nothing.

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::PathBuf;
 
-use crate::recorder::cache::Kept;
+use crate::prepare::recorder::cache::Kept;
 
 /// Everything that the call of cargo needs.
 pub(crate) struct Prepared {

@@ -6,10 +6,10 @@ use std::collections::HashSet;
 
 use cargo_metadata::{Metadata, PackageId};
 use xhist_instrument::select::requests;
-use xhist_instrument::trigger::Request;
+use xhist_instrument::select::trigger::Request;
 
 use crate::command::Command;
-use crate::config;
+use crate::command::config;
 use crate::error::Error;
 use crate::workspace::defmt::{self, Defmt};
 use crate::workspace::{BareRecorder, Workspace, deps, kept_memory};

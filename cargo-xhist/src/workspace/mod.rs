@@ -20,7 +20,7 @@ use self::defmt::Defmt;
 use crate::command::Command;
 use crate::error::{Error, UsageError};
 use crate::names::PACKAGES;
-use xhist_instrument::normal::normal;
+use xhist_instrument::files::normal::normal;
 
 /// The user's project.
 #[derive(Debug)]

@@ -4,13 +4,13 @@
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 
-use xhist_instrument::normal::normal;
+use xhist_instrument::files::normal::normal;
 
 use rayon::prelude::*;
 
 use xhist_instrument::{Analysis, IncludeKind, Macros, ModDecl, Options, Refusal};
 
-use crate::facts::Fact;
+use crate::keep::facts::Fact;
 use crate::workspace::Workspace;
 use crate::workspace::kept_analyses::KeptAnalyses;
 

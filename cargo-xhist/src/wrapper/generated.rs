@@ -10,7 +10,7 @@ use std::process::{Command, Stdio};
 
 use super::rustc_args::{pass, with_path, without_output};
 use crate::error::Error;
-use crate::facts::sum;
+use crate::keep::facts::sum;
 use crate::names::{FOUND, GENERATED};
 use crate::plan::{FoundFile, GeneratedFile, WrapperPlan, write_if_changed};
 

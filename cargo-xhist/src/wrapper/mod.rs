@@ -28,7 +28,7 @@ use crate::names::{DEPENDENCY_NAME, REFUSED, WRAPPER_NAME, program_file};
 use crate::plan::{Recorder, WrapperPlan};
 use crate::system;
 use crate::system::place::{Root, root_of};
-use xhist_instrument::normal::normal;
+use xhist_instrument::files::normal::normal;
 
 /// Variables that an instrumented program may read when it is compiled.
 const MAP_HASH: &str = "XHIST_MAP_HASH";

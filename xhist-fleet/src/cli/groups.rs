@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use xhist_history::typed::quoted;
+use xhist_history::notes::typed::quoted;
 
 use super::args::GroupsArgs;
 use crate::engine::{self, Engine};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 use walkdir::WalkDir;
-use xhist_history::pack;
+use xhist_history::runs::pack;
 use xhist_history::source::{self, Opened};
 
 use super::object::{ObjectStores, StoredObject};
@@ -191,7 +191,7 @@ mod tests {
     use super::*;
     use std::fs;
 
-    use xhist_history::pack::{PackContent, PackEntry};
+    use xhist_history::runs::pack::{PackContent, PackEntry};
 
     #[test]
     fn directories_are_searched_for_what_may_be_a_dump() {

@@ -1,8 +1,8 @@
 //! What ran in each call of a thread, with loops folded: the calls that were open at the end, and what ran before.
 
 use super::code::{Code, ListedStatement};
-use super::content::{CallContent, FoldedCall, Loop, current, height, parts, shape};
-use super::rounds::{add_rounds, fold};
+use super::content::{CallContent, FoldedCall, Loop, current, height, parts, shape, statements_of};
+use super::rounds::{fold, repeat};
 use crate::calls::{BodyId, CallStack, FoldedCalls, Handler, Reentries, Reentry, ThreadEntry};
 use crate::model::Names;
 
@@ -149,7 +149,7 @@ impl<'c> Activations<'c> {
             // It began before the oldest statement, so it is around all the others.
             call.body = std::mem::take(&mut self.ended);
             call.since = call.body.first().map_or(call.since, CallContent::since);
-            call.statements = call.body.iter().map(CallContent::statements).sum();
+            call.statements = statements_of(&call.body);
             call.height = call.body.iter().map(height).max().unwrap_or(0);
         }
         if above > 0 {
@@ -199,43 +199,9 @@ impl<'c> Activations<'c> {
                 self.ended_early += self.open.len() - (level + 1);
                 self.end_behind(level + 1);
                 let call = &mut self.open[level];
-                let mut tail = call.body.split_off(first.min(call.body.len()));
-                let more = statements.saturating_mul(times);
-                match &mut tail[..] {
-                    // The last call that ended made them a round of the loop before.
-                    [] => {
-                        let is_round = match call.body.last_mut() {
-                            Some(CallContent::Loop(round)) => {
-                                round.run_again(statements, statements, times, &[])
-                            }
-                            _ => false,
-                        };
-                        if !is_round {
-                            tail.push(CallContent::Repeated { statements, times, since });
-                        }
-                    }
-                    [CallContent::Line { times, since: newest, .. }] => {
-                        *times = times.saturating_add(more);
-                        *newest = since;
-                    }
-                    [CallContent::Loop(round)] => {
-                        add_rounds(&mut round.body, 1, times);
-                        let rounds = round.times.saturating_mul(times);
-                        round.times = round.times.saturating_add(rounds);
-                        round.statements = round.statements.saturating_add(more);
-                    }
-                    _ => {
-                        let statements = more.saturating_add(statements);
-                        add_rounds(&mut tail, 1, times);
-                        tail = vec![CallContent::Loop(Loop {
-                            body: tail,
-                            times: times.saturating_add(1),
-                            statements,
-                        })];
-                    }
-                }
-                call.body.append(&mut tail);
-                call.statements = call.statements.saturating_add(more);
+                let first = first.min(call.body.len());
+                repeat(&mut call.body, first, statements, times, since);
+                call.statements = call.statements.saturating_add(statements.saturating_mul(times));
                 return;
             }
             if first > 0 {
@@ -288,8 +254,8 @@ impl<'c> Activations<'c> {
         let shrunk = |body: &mut Vec<CallContent>| {
             let more = body.len().saturating_sub(MOST_OF_BODY);
             if more > 0 {
-                let dropped = body.drain(..more).map(|part| part.statements()).sum();
-                body.insert(0, CallContent::Counted(dropped));
+                let dropped = statements_of(&body[..more]);
+                body.splice(..more, [CallContent::Counted(dropped)]);
             }
             let old = body.len().saturating_sub(MOST_OF_BODY / 4);
             for part in &mut body[..old] {
@@ -334,10 +300,10 @@ impl<'c> Activations<'c> {
 
 /// Leaves out the parts since then. Returns the number of their statements.
 fn leave_out(body: &mut Vec<CallContent>, since: u64) -> u64 {
-    let mut left_out = 0;
+    let mut left_out = 0_u64;
     while let Some(last) = body.last_mut() {
         if last.since() >= since {
-            left_out += last.statements();
+            left_out = left_out.saturating_add(last.statements());
             body.pop();
             continue;
         }
@@ -350,7 +316,7 @@ fn leave_out(body: &mut Vec<CallContent>, since: u64) -> u64 {
             }
             CallContent::Line { .. } | CallContent::Repeated { .. } | CallContent::Counted(_) => 0,
         };
-        return left_out + inside;
+        return left_out.saturating_add(inside);
     }
     left_out
 }

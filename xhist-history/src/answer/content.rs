@@ -131,6 +131,16 @@ impl CallContent {
     }
 }
 
+/// Statements in parts.
+pub(super) fn statements_of(parts: &[CallContent]) -> u64 {
+    parts.iter().map(CallContent::statements).fold(0, u64::saturating_add)
+}
+
+/// The same, without those of handlers.
+pub(super) fn own_statements_of(parts: &[CallContent]) -> u64 {
+    parts.iter().map(CallContent::own_statements).fold(0, u64::saturating_add)
+}
+
 /// Whether two runs of parts are the same code.
 pub(super) fn are_like(one: &[CallContent], other: &[CallContent]) -> bool {
     one.len() == other.len()

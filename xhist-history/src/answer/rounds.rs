@@ -1,10 +1,24 @@
 //! Rounds of loops: parts that ran again are kept once, with the counts of all rounds.
 
-use super::content::{CallContent, Loop, are_like};
+use super::content::{CallContent, Loop, are_like, own_statements_of, statements_of};
 
 /// Statements of a loop that are compared with those before them.
 const LONGEST_LOOP: usize = 24;
+
 impl Loop {
+    /// Parts with this number of statements that ran once, and then `times` more.
+    fn of_repeated(body: Vec<CallContent>, statements: u64, times: u64) -> CallContent {
+        let mut round = Loop { body, times: 1, statements };
+        round.add_rounds(times, statements.saturating_mul(times));
+        CallContent::Loop(round)
+    }
+
+    fn add_rounds(&mut self, rounds: u64, statements: u64) {
+        add_rounds(&mut self.body, self.times, rounds);
+        self.times = self.times.saturating_add(rounds);
+        self.statements = self.statements.saturating_add(statements);
+    }
+
     /// Adds the rounds of a repetition of the newest statements: those of the next round, which has begun, and the `left` ones before
     /// them. Returns whether they are rounds of this loop.
     pub(super) fn run_again(
@@ -25,11 +39,35 @@ impl Loop {
         {
             return false;
         }
-        let rounds = (statements / len).saturating_mul(times);
-        add_rounds(&mut self.body, self.times, rounds);
-        self.times = self.times.saturating_add(rounds);
-        self.statements = self.statements.saturating_add(statements.saturating_mul(times));
+        self.add_rounds((statements / len).saturating_mul(times), statements.saturating_mul(times));
         true
+    }
+}
+
+/// Adds a repetition of the parts from `first` on, which have this number of statements.
+pub(super) fn repeat(body: &mut Vec<CallContent>, first: usize, statements: u64, times: u64, since: u64) {
+    match &mut body[first..] {
+        // The last call that ended made them a round of the loop before.
+        [] => {
+            let is_round = match body.last_mut() {
+                Some(CallContent::Loop(round)) => round.run_again(statements, statements, times, &[]),
+                _ => false,
+            };
+            if !is_round {
+                body.push(CallContent::Repeated { statements, times, since });
+            }
+        }
+        [CallContent::Line { times: known, since: newest, .. }] => {
+            *known = known.saturating_add(statements.saturating_mul(times));
+            *newest = since;
+        }
+        [CallContent::Loop(round)] => {
+            round.add_rounds(round.times.saturating_mul(times), statements.saturating_mul(times));
+        }
+        _ => {
+            let repeated = body.split_off(first);
+            body.push(Loop::of_repeated(repeated, statements, times));
+        }
     }
 }
 
@@ -52,12 +90,9 @@ pub(super) fn fold(body: &mut Vec<CallContent>) {
         let (before, newest) = body.split_at(len - round);
         if let Some(&CallContent::Repeated { statements, times, .. }) = before.last() {
             if goes_on(&before[..before.len() - 1], newest, statements) {
-                let mut newest = body.split_off(len - round);
+                let newest = body.split_off(len - round);
                 body.pop();
-                add_rounds(&mut newest, 1, times);
-                let times = times.saturating_add(1);
-                let statements = statements.saturating_mul(times);
-                body.push(CallContent::Loop(Loop { body: newest, times, statements }));
+                body.push(Loop::of_repeated(newest, statements, times));
             }
             return;
         }
@@ -66,8 +101,8 @@ pub(super) fn fold(body: &mut Vec<CallContent>) {
         if is_loop {
             let mut newest = body.split_off(len - round);
             if let Some(CallContent::Loop(known)) = body.last_mut() {
-                known.statements += newest.iter().map(CallContent::statements).sum::<u64>();
-                known.times += 1;
+                known.statements = known.statements.saturating_add(statements_of(&newest));
+                known.times = known.times.saturating_add(1);
                 add(&mut newest, &known.body);
                 known.body = newest;
             }
@@ -76,7 +111,7 @@ pub(super) fn fold(body: &mut Vec<CallContent>) {
         if before.len() >= round && are_like(&before[before.len() - round..], newest) {
             let mut newest = body.split_off(len - round);
             let before = body.split_off(len - 2 * round);
-            let statements = before.iter().chain(&newest).map(CallContent::statements).sum();
+            let statements = statements_of(&before).saturating_add(statements_of(&newest));
             add(&mut newest, &before);
             body.push(CallContent::Loop(Loop { body: newest, times: 2, statements }));
             return;
@@ -92,8 +127,7 @@ fn goes_on(before: &[CallContent], newest: &[CallContent], statements: u64) -> b
         _ => before,
     };
     let first = repeated.len().checked_sub(newest.len());
-    newest.iter().map(CallContent::statements).sum::<u64>() == statements
-        && first.is_some_and(|first| are_like(&repeated[first..], newest))
+    own_statements_of(newest) == statements && first.is_some_and(|first| are_like(&repeated[first..], newest))
 }
 
 /// Adds the counts of an earlier round to those of one of the same shape.
@@ -123,7 +157,7 @@ fn add(to: &mut [CallContent], round: &[CallContent]) {
 }
 
 /// Adds rounds to the counts of those before.
-pub(super) fn add_rounds(body: &mut [CallContent], before: u64, more: u64) {
+fn add_rounds(body: &mut [CallContent], before: u64, more: u64) {
     let add = |count: &mut u64| {
         let added = u128::from(*count) * u128::from(more) / u128::from(before);
         *count = count.saturating_add(added.try_into().unwrap_or(u64::MAX));

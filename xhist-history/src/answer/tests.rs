@@ -4,7 +4,8 @@ use qs_core::record::Statement;
 
 use super::activations::{Activations, MOST_PARTS};
 use super::code::{Code, ListedStatement};
-use super::content::{CallContent, parts};
+use super::content::{CallContent, FoldedCall, parts};
+use super::rounds::fold;
 use crate::calls::{Handler, ThreadEntry};
 use crate::model::Names;
 
@@ -119,6 +120,19 @@ fn recorded_repetitions_become_loops() {
     );
     // A round may have the same statement twice.
     assert_eq!(open_after("2 3 3 4", Some((3, 49))), "2 [3x100 4x50]x50");
+}
+
+/// A repetition counts the statements of the thread, not those of its handlers.
+#[test]
+fn a_repeated_round_may_have_a_handler() {
+    let statement = ListedStatement::Unknown { file: 1, line: 2 };
+    let line = || CallContent::Line { statement, times: 1, first: 1, since: 1 };
+    let handler =
+        || CallContent::Call(FoldedCall { is_handler: true, statements: 3, ..FoldedCall::default() });
+    let repeated = CallContent::Repeated { statements: 1, times: 4, since: 1 };
+    let mut body = vec![line(), handler(), repeated, line(), handler()];
+    fold(&mut body);
+    assert!(matches!(&body[..], [_, _, CallContent::Loop(round)] if round.times == 5), "{body:?}");
 }
 
 #[test]

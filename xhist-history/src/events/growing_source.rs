@@ -18,7 +18,7 @@ use super::ring_notes::{report_damage, report_dropped};
 use super::source::{EventSource, Progress, Step, TakeStep};
 use super::survey::survey;
 use super::threads::{described, is_lane_of, name_threads, parents, with_lanes};
-use crate::context::Context;
+use crate::events::context::Context;
 use crate::model::{Gap, Opening, Ring, What};
 use crate::options::ReadOptions;
 use crate::ring::{self, Clock, Findings, Placed, RingFollower};

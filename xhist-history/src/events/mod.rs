@@ -3,6 +3,7 @@
 //! A new source is a file with an [`EventSource`].
 
 mod clear;
+pub mod context;
 mod frame_kind;
 mod growing_source;
 mod merge;

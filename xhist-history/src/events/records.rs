@@ -8,7 +8,7 @@ use qs_core::frame::Frame;
 use qs_core::record::trace;
 
 use super::frame_kind::{FrameKind, marked};
-use crate::defmt::DefmtTable;
+use crate::model::defmt::DefmtTable;
 use crate::model::{PanicPlace, Record, Ring, Trace, What, visible};
 use crate::options::{EntryChoice, ReadOptions};
 use qs_host::{

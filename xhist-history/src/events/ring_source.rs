@@ -8,7 +8,7 @@ use super::ring_events::RingEvents;
 use super::source::{EventSource, Progress, Step, TakeStep};
 use super::survey::Survey;
 use super::threads::{described, groups, parents, report_cores, report_processes, root, with_lanes};
-use crate::context::Context;
+use crate::events::context::Context;
 use crate::model::{Gap, Item, Opening, Ring, What};
 use crate::options::ReadOptions;
 use crate::ring::{Clock, Executed, Placed, RingSnapshot, whole_frames};

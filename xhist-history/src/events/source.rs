@@ -6,7 +6,7 @@ use std::time::Duration;
 use qs_core::frame::Frame;
 
 use super::merge::Merged;
-use crate::context::Context;
+use crate::events::context::Context;
 use crate::model::{Gap, Opening, Ring};
 use crate::ring::Executed;
 

@@ -7,7 +7,7 @@ use qs_core::frame::{FLAG, MAX_RECORD};
 use super::source::{EventSource, Progress, Step, TakeStep};
 use super::stream_decoder::{StreamDecoder, StreamSink};
 use super::target::{StreamTarget, TargetSink};
-use crate::context::Context;
+use crate::events::context::Context;
 use crate::model::{Gap, Item, Opening, Ring};
 use crate::options::ReadOptions;
 use qs_host::{Decoder, Listener, OtherBuild, StreamEvent, TargetSymbols};

@@ -6,7 +6,7 @@ use std::io;
 use super::merge::Merged;
 use super::source::{Step, TakeStep};
 use super::stream_decoder::StreamSink;
-use crate::context::Context;
+use crate::events::context::Context;
 use crate::model::{Gap, Item, Ring, What};
 use qs_host::front_end::Tap;
 use qs_host::{Listener, StreamEvent, TargetSymbols};

@@ -4,9 +4,9 @@ use memchr::memmem;
 use qs_core::ring::MAGIC;
 
 use crate::notes::Notes;
+use crate::notes::typed;
 use crate::options::ReadOptions;
 use crate::source::mapped_rings;
-use crate::typed;
 
 /// First bytes of compressed files, and what unpacks them.
 const PACKERS: [(&[u8], &str); 6] = [

@@ -2,6 +2,7 @@
 
 mod build;
 mod code;
+pub mod defmt;
 mod event;
 mod interrupts;
 mod item;

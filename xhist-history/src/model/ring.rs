@@ -7,7 +7,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use qs_core::ring::Causes;
 
 use super::{InterruptNames, visible};
-use crate::defmt::DefmtTable;
+use crate::model::defmt::DefmtTable;
 
 /// The status of a ring that firmware wrote before a reset.
 pub const BEFORE_RESET: &str = "before the reset";

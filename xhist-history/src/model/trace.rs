@@ -2,7 +2,7 @@
 
 pub use qs_core::record::trace::{Arg, Class as TraceClass, Code, Severity};
 
-use crate::defmt::{DefmtLevel, DefmtTable};
+use crate::model::defmt::{DefmtLevel, DefmtTable};
 
 /// A trace event, as recorded.
 #[derive(Clone, Debug, PartialEq)]

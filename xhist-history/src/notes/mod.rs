@@ -1,12 +1,13 @@
 //! Notes and losses, and what they mean for the exit code. The caller says where they go.
 
+pub mod typed;
+
 use std::fmt::{Arguments, Display};
 use std::io::{self, ErrorKind, Write};
 
 use anstyle::{AnsiColor, Style};
 
 use crate::model::{Gap, visible};
-use crate::typed;
 
 /// Losses that are reported one by one.
 const MAX_LOSSES: u64 = 10;

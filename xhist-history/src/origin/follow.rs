@@ -296,6 +296,13 @@ impl Follower<'_, '_> {
             }
         };
         let shown = self.frames.sources.text(frame.file, &expression);
+        let start = expression.range.start;
+        // A branch within a larger expression ran last: the statement of all of it came before.
+        let around = match start == own.offset {
+            true => None,
+            false => self.frames.own_steps(&frame, end).into_iter().find(|step| step.offset == start),
+        };
+        let own = around.filter(|around| around.call == own.call).unwrap_or(own);
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
         Next::Go(Box::new(Quest { fields: quest.fields, known, ..Quest::new(expression, frame, own) }))
     }

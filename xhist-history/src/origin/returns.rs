@@ -1,6 +1,6 @@
 //! Which expression gave a block, a branch or a function its value.
 
-use super::syntax::{Expression, ExpressionKind, SourceFunction, SyntaxBlock, own_parts, points};
+use super::syntax::{Expression, ExpressionKind, SourceFunction, SyntaxBlock, SyntaxPart, own_parts, points};
 
 /// The ends of an expression: of each branch the expression that is its value. Of any other expression it is the only end.
 pub fn ends(expression: &Expression) -> Vec<&Expression> {
@@ -23,6 +23,22 @@ fn add_ends<'s>(expression: &'s Expression, found: &mut Vec<&'s Expression>) {
 
 fn add_tail<'s>(block: &'s SyntaxBlock, found: &mut Vec<&'s Expression>) {
     found.extend(block.tail().and_then(|tail| tail.value.as_ref()).map(ends).into_iter().flatten());
+}
+
+/// Whether the statement at this byte is the end of a branch within a larger expression, as in `Ok(match a { .. })`.
+fn is_end_within(expression: &Expression, last: u32) -> bool {
+    if has_branches(expression) {
+        return ends(expression).into_iter().any(|end| end.range.start == last || is_end_within(end, last));
+    }
+    let is_passed_on = !matches!(
+        expression.kind,
+        ExpressionKind::Closure(..)
+            | ExpressionKind::Loop(..)
+            | ExpressionKind::For(..)
+            | ExpressionKind::Try(_)
+    );
+    let is_it = |part: &SyntaxPart<'_>| matches!(part, SyntaxPart::Expression(part) if part.range.contains(&last) && is_end_within(part, last));
+    is_passed_on && expression.parts().iter().any(is_it)
 }
 
 /// Whether an expression has branches, so that it depends on the run where its value comes from.
@@ -63,7 +79,7 @@ pub fn returned(
             found
         }
     };
-    let tail = tails.into_iter().find(|end| end.range.start == last);
+    let tail = tails.into_iter().find(|end| end.range.start == last || is_end_within(end, last));
     let parts = own_parts(value);
     let tries: Vec<&Expression> = parts
         .iter()

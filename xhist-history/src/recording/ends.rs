@@ -3,7 +3,7 @@
 use super::ids::{SiteId, StepId};
 use super::table::Recording;
 use crate::model::{LiveTask, TaskPlace};
-use crate::typed;
+use crate::notes::typed;
 
 /// Lines of [`Recording::ends`] at most.
 const MAX_LINES: usize = 20;

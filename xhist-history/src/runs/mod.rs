@@ -2,6 +2,7 @@
 //! list of all. `cargo xhist` writes a `run.json` for each run; without one, the headers of the rings say how their programs ended.
 
 mod list;
+pub mod pack;
 pub mod record;
 
 use std::collections::BTreeMap;
@@ -12,12 +13,12 @@ use std::time::{Duration, SystemTime};
 use qs_core::ring::Status;
 
 use crate::model::visible;
-use crate::pack::{self, PackError};
+use crate::notes::typed;
+use crate::notes::typed::quoted;
 use crate::ring;
+use crate::runs::pack::PackError;
 use crate::runs::record::{RunRecord, RunRecordError};
 use crate::source::{self, Image};
-use crate::typed;
-use crate::typed::quoted;
 pub use list::{ListedRun, RunList, RunState, list, names};
 
 /// Most runs without a description whose rings are read.

@@ -86,7 +86,8 @@ mod cut {
     use signal_hook::consts::SIGBUS;
     use signal_hook::low_level;
 
-    use crate::{ExitCode, typed};
+    use crate::ExitCode;
+    use crate::notes::typed;
 
     /// The message.
     static MESSAGE: OnceLock<String> = OnceLock::new();

@@ -4,11 +4,11 @@ use std::collections::HashMap;
 use std::io;
 
 use super::rounds::loops_that_go_on;
-use crate::map::Maps;
 use crate::model::{Names, Ring, Span, TaskPlace};
 use crate::notes::Notes;
 use crate::options::ReadOptions;
-use crate::text::SourceText;
+use crate::program::map::Maps;
+use crate::program::text::SourceText;
 
 /// Most lines of a statement whose text is searched.
 const MOST_LINES: u32 = 200;

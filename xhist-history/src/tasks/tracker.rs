@@ -12,9 +12,9 @@ use std::time::{Duration, SystemTime};
 use qs_core::record::{TaskMark, TaskStep};
 
 use super::lines::{LineLookup, LinePlace};
-use crate::map::Maps;
 use crate::model::{CancelledTasks, Gap, Item, LiveTask, Ring, TaskAround, TaskLink, TaskSummary, What};
 use crate::options::ReadOptions;
+use crate::program::map::Maps;
 
 /// Statements of a task that are kept.
 const TRAIL: usize = 5;

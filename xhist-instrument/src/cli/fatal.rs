@@ -2,7 +2,7 @@
 
 use super::{ExitCode, console};
 use crate::map::MapError;
-use crate::trigger::TriggerError;
+use crate::select::trigger::TriggerError;
 use std::fmt;
 use std::io;
 use std::path::PathBuf;

@@ -3,8 +3,8 @@
 use super::manifest::{Package, Packages};
 use super::{Args, Fatal, console};
 use crate::pipeline::Exemption;
+use crate::select::trigger::Request;
 use crate::select::{ManifestSettings, Selection, module_path, requests};
-use crate::trigger::Request;
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

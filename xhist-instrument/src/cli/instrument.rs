@@ -12,7 +12,7 @@ use super::{Args, ExitCode, Fatal, advice, build_scripts, console, listing, lock
 use crate::MainHash;
 use crate::map::MapFile;
 use crate::pipeline::{self, Outcome};
-use crate::trigger::{self, Request};
+use crate::select::trigger::{self, Request};
 use std::path::{Path, PathBuf};
 
 pub fn run(args: &Args) -> Result<ExitCode, Fatal> {
@@ -105,8 +105,11 @@ fn lock(args: &Args, output: Option<&Output>, map: Option<&PathBuf>) -> lock::Wa
 pub fn finish_killed_runs(found: &mut FolderSources, map: &Path) {
     found.dirs.extend(map.parent().map(Path::to_path_buf));
     found.dirs.insert(crate::map::kept_maps::directory(map));
-    let problems =
-        found.dirs.iter().flat_map(|dir| crate::atomic::remove_stale(dir)).map(|error| error.to_string());
+    let problems = found
+        .dirs
+        .iter()
+        .flat_map(|dir| crate::files::atomic::remove_stale(dir))
+        .map(|error| error.to_string());
     found.errors.extend(problems);
 }
 

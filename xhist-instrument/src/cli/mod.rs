@@ -30,7 +30,7 @@ use std::path::Path;
 
 /// Runs the command.
 pub fn run(args: &Args) -> ExitCode {
-    crate::atomic::ignore_sigxfsz();
+    crate::files::atomic::ignore_sigxfsz();
     let result = crate::in_parallel(|| match args.paths.as_slice() {
         [path] if path == Path::new("-") => filter::run(args),
         _ if args.strip => strip::run(args),

@@ -93,13 +93,15 @@ impl Output {
     pub fn copy(&self, from: &Path, below: &Path) -> io::Result<()> {
         let mut source = File::open(from)?;
         let permissions = source.metadata()?.permissions();
-        crate::atomic::create(&self.place(below)?, permissions, |copy| io::copy(&mut source, copy).map(drop))
+        crate::files::atomic::create(&self.place(below)?, permissions, |copy| {
+            io::copy(&mut source, copy).map(drop)
+        })
     }
 
     /// Writes a file with the permissions of another.
     pub fn write(&self, like: &Path, below: &Path, content: &[u8]) -> io::Result<()> {
         let permissions = fs::metadata(like)?.permissions();
-        crate::atomic::create(&self.place(below)?, permissions, |file| file.write_all(content))
+        crate::files::atomic::create(&self.place(below)?, permissions, |file| file.write_all(content))
     }
 
     fn place(&self, below: &Path) -> io::Result<PathBuf> {

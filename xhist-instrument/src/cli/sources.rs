@@ -7,7 +7,7 @@ use super::folder::{FolderSource, FolderSources};
 use super::paths::absolute;
 use crate::pipeline::{Exemption, Failure, Outcome, SourceSet, SourceText};
 use crate::select::ValueFilter;
-use crate::trigger::Request;
+use crate::select::trigger::Request;
 use crate::{Analysis, IncludeKind, Macros, Options};
 use rayon::prelude::*;
 use std::borrow::Cow;

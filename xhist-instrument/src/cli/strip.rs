@@ -79,7 +79,7 @@ fn strip_file(path: &Path, shown: &Path, named: &Named) -> Result<StripOutcome, 
     if !named.names(path, &stripped.calls) {
         return Ok(foreign(first));
     }
-    crate::atomic::replace(path, &text, &stripped.text)?;
+    crate::files::atomic::replace(path, &text, &stripped.text)?;
     let notes = stripped.comments.iter();
     let notes = notes
         .map(|(line, column)| format!("note: {shown}:{line}:{column}: a comment with calls in it stays"));

@@ -57,7 +57,7 @@ impl SourceWriter<'_> {
             }
             // A file with this text already keeps its time.
             None if text == raw => Ok(()),
-            None => Ok(crate::atomic::replace(&source.real, raw, text)?),
+            None => Ok(crate::files::atomic::replace(&source.real, raw, text)?),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Which macros of other files are in scope in a file: those defined before its `mod` item, in the parent or above,
 //! and those of `#[macro_use]` modules. They take precedence over all imports.
 
-use crate::normal::normal;
+use crate::files::normal::normal;
 use crate::text::{MacroScope, ModuleDeclaration};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::ops::Range;

@@ -35,7 +35,7 @@ pub fn keep(map: &Path, hash: u64) -> io::Result<()> {
     let directory = directory(map);
     fs::create_dir_all(&directory)?;
     let copy = directory.join(format!("{hash:016x}.map"));
-    crate::atomic::create(&copy, meta.permissions(), |copy| {
+    crate::files::atomic::create(&copy, meta.permissions(), |copy| {
         io::copy(&mut file, copy)?;
         // The copy has the time of its build.
         copy.set_modified(meta.modified()?)?;

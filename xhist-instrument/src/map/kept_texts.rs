@@ -29,8 +29,8 @@ pub fn keep(directory: &Path, hash: u64, text: &[u8], source: &Path) -> io::Resu
     }
     fs::create_dir_all(directory)?;
     match fs::metadata(source) {
-        Ok(meta) => crate::atomic::create(&path, meta.permissions(), |copy| copy.write_all(text)),
-        Err(_) => crate::atomic::write(&path, |copy| copy.write_all(text)),
+        Ok(meta) => crate::files::atomic::create(&path, meta.permissions(), |copy| copy.write_all(text)),
+        Err(_) => crate::files::atomic::write(&path, |copy| copy.write_all(text)),
     }
 }
 

@@ -452,7 +452,7 @@ impl MapFile {
     /// Replaces the map file. [`crate::map::kept_maps`] keeps a copy of the previous one. An equal file stays untouched.
     ///
     /// # Errors
-    /// The errors of [`crate::atomic::write`].
+    /// The errors of [`crate::files::atomic::write`].
     pub fn write(&self, hash: u64, path: &Path) -> io::Result<()> {
         let new_mains = self.mains(hash);
         if let Some(LoadedHead { version, hash: old, root, tool, mains }) = &self.loaded {
@@ -467,7 +467,7 @@ impl MapFile {
         // With equal contents it stays as old: a reader compares its time with that of a dump.
         let is_equal = self.loaded.as_ref().is_some_and(|loaded| loaded.hash == hash);
         let written = path.metadata().and_then(|meta| meta.modified()).ok().filter(|_| is_equal);
-        crate::atomic::write(path, |file| {
+        crate::files::atomic::write(path, |file| {
             self.write_to(hash, &new_mains, file)?;
             written.map_or(Ok(()), |written| file.set_modified(written))
         })

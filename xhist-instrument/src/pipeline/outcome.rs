@@ -1,8 +1,8 @@
 //! The outcome of one source: analysed, left alone, or failed.
 
-use crate::atomic::ReplaceError;
+use crate::files::atomic::ReplaceError;
 use crate::map::{FileFacts, MapError};
-use crate::trigger::Placed;
+use crate::select::trigger::Placed;
 use crate::{Analysis, Numbers, Options, Refusal};
 use std::fmt;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};

@@ -6,13 +6,14 @@
 //! Functions that match `thin` record only their entry. The values of what matches `values` are recorded.
 
 mod patterns;
+pub mod trigger;
 mod values;
 
 pub use values::{ValueFilter, ValueSelection};
 
 use crate::Settings;
+use crate::select::trigger::{Request, TriggerError};
 use crate::site::analysis::Analysis;
-use crate::trigger::{Request, TriggerError};
 use patterns::Patterns;
 use serde::{Deserialize, Deserializer};
 use std::fmt::{self, Display};

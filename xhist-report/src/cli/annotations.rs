@@ -16,13 +16,13 @@ use crate::reports::github::{AnnotatedFailure, GitHubPlaces, RANKS, RunFailures}
 use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
+use xhist_history::notes::typed;
+use xhist_history::notes::typed::shown_path;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::SharedRecording;
 use xhist_history::runs;
 use xhist_history::runs::record::{CrashRecord, RunRecord, UNDESCRIBED};
 use xhist_history::source;
-use xhist_history::typed;
-use xhist_history::typed::shown_path;
 use xhist_history::{MapPlaces, ReadOptions};
 
 /// Failures whose histories are read.

@@ -23,14 +23,14 @@ use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
 use xhist_history::model::{SuspectLine, count_processes, visible};
+use xhist_history::notes::typed;
+use xhist_history::notes::typed::shown_path;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::runs::record::{
     self, CrashRecord, RunRecord, RunRecordError, TestRecord, UNDESCRIBED, run_directory,
 };
 use xhist_history::runs::{self, HistoryPlace};
 use xhist_history::source;
-use xhist_history::typed;
-use xhist_history::typed::shown_path;
 
 /// Lines of all tests that failed; each of them has some.
 const TEST_LINES: usize = 300;

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::budget::Budget;
 use crate::format::entries::AnsweredThread;
 use xhist_history::model::visible;
+use xhist_history::notes::typed::{self, shown_path};
 use xhist_history::recording::SuspectRow;
 use xhist_history::runs::record::RunRecord;
-use xhist_history::typed::{self, shown_path};
 
 /// The JSON schema of the document.
 pub const SCHEMA: &str = include_str!("answer.schema.json");

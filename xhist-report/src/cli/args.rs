@@ -13,7 +13,7 @@ use crate::format::ReportKind;
 use crate::format::{self, FORMATS, FormatRow};
 use crate::live::link;
 use crate::qspy::QsArgs;
-use xhist_history::selection::Pattern;
+use xhist_history::options::selection::Pattern;
 
 /// What has columns of its own.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

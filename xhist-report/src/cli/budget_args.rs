@@ -7,7 +7,7 @@ use std::sync::OnceLock;
 use clap::Args as ClapArgs;
 
 use crate::budget::{Budget, BudgetedLines, FEWEST_BYTES, Weight};
-use xhist_history::typed::{self, quoted};
+use xhist_history::notes::typed::{self, quoted};
 
 /// The option and the word behind it.
 const OPTION: &str = "--budget";

@@ -32,9 +32,9 @@ use crate::reports::report;
 use crate::reports::run_list::{self, RunsFormat};
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
+use xhist_history::notes::typed;
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::source::Opened;
-use xhist_history::typed;
 
 /// `xhist-report` with these words, the first of which is the program. A usage error exits with 2, as in all programs of xhist.
 pub fn main(words: impl IntoIterator<Item = OsString>) -> ExitCode {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::{Args as ClapArgs, Command, ValueEnum};
 use clap_complete::Shell;
 
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// What is printed.
 #[derive(Clone, Copy, Debug, ClapArgs)]

@@ -14,9 +14,9 @@ use crate::dap::{self, LaunchArgs, LoadEnd, Loading, OneOrMore, Opener};
 use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
+use xhist_history::notes::typed;
+use xhist_history::options::selection::Pattern;
 use xhist_history::recording::SharedRecording;
-use xhist_history::selection::Pattern;
-use xhist_history::typed;
 
 const AFTER_HELP: &str = "\
 An editor starts this program; docs/editors.md has the set-up of VS Code, Neovim, Helix, Zed and Emacs. A launch

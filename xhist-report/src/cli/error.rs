@@ -10,10 +10,10 @@ use crate::causes::suspects::NearestError;
 use crate::live::link::LinkError;
 use crate::qspy::SessionError;
 use crate::view::ScreenError;
-use xhist_history::pack::PackError;
+use xhist_history::options::trace::FormatsError;
 use xhist_history::runs::NoRingFile;
+use xhist_history::runs::pack::PackError;
 use xhist_history::source::SourceError;
-use xhist_history::trace::FormatsError;
 
 /// Why a command line cannot be carried out; shown with what to do instead.
 #[derive(Debug)]

@@ -10,10 +10,10 @@ use crate::causes::suspects;
 use xhist_history::ReadOptions;
 use xhist_history::model::{count, visible};
 use xhist_history::notes::Notes;
+use xhist_history::notes::typed;
 use xhist_history::recording::RunEvidence;
 use xhist_history::runs::record::{RunRecord, TestRecord, run_directory};
 use xhist_history::source::Opened;
-use xhist_history::typed;
 
 /// The longest that a view waits for it.
 const PATIENCE: Duration = Duration::from_secs(10);

@@ -9,7 +9,7 @@ use clap::Args as ClapArgs;
 
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// The program.
 const PROGRAM: &str = "xhist-fleet";

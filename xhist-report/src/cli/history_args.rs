@@ -16,12 +16,12 @@ use crate::options::Options;
 use crate::query::AskedHistory;
 use xhist_history::ReadOptions;
 use xhist_history::notes::Notes;
+use xhist_history::notes::typed;
+use xhist_history::options::selection::{Pattern, Selection, ThreadPattern};
 use xhist_history::recording::SharedRecording;
 use xhist_history::runs;
 use xhist_history::runs::record::RunRecord;
-use xhist_history::selection::{Pattern, Selection, ThreadPattern};
 use xhist_history::source::Opened;
-use xhist_history::typed;
 
 /// What a view shows.
 #[derive(Clone, Debug, Default, ClapArgs)]

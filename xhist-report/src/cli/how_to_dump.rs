@@ -6,7 +6,7 @@ use std::{fmt, io};
 
 use object::{Architecture, BinaryFormat, Object, ObjectSymbol};
 
-use xhist_history::typed::{self, quoted};
+use xhist_history::notes::typed::{self, quoted};
 
 /// The command `xhist` for gdb.
 pub const GDB_SCRIPT: &str = include_str!("../../gdb/xhist.py");

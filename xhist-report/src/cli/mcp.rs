@@ -8,8 +8,8 @@ use clap::Args;
 use super::error::UsageError;
 use crate::mcp::{self, Program, Requests};
 use xhist_history::ExitCode;
+use xhist_history::notes::typed;
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::typed;
 
 const AFTER_HELP: &str = "\
 An agent starts this program in the project; docs/agents.md has the set-up. Its tools are commands of this program:

@@ -12,12 +12,12 @@ use crate::format::ReportKind;
 use crate::live::Setup;
 use crate::live::link::{self, LinkError};
 use qs_host::front_end;
-use xhist_history::map;
 use xhist_history::notes::Notes;
+use xhist_history::notes::typed;
+use xhist_history::program::map;
 use xhist_history::ring;
 use xhist_history::runs::{self, HistoryPlace};
 use xhist_history::source::{self, Offer, Opened, SourceError};
-use xhist_history::typed;
 
 /// Without a source, the time to wait for the first byte on standard input. Editors and CI leave pipes open that bring nothing.
 const PATIENCE: Duration = Duration::from_secs(1);

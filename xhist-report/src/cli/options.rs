@@ -12,9 +12,9 @@ use crate::format::{FORMATS, Layout, Links};
 use crate::options::Options;
 use crate::qspy::QsOptions;
 use xhist_history::ReadOptions;
-use xhist_history::selection::{Selection, ThreadPattern};
+use xhist_history::options::selection::{Selection, ThreadPattern};
+use xhist_history::options::trace::{self, TraceOptions};
 use xhist_history::source::Opened;
-use xhist_history::trace::{self, TraceOptions};
 
 /// Lines of a thread in a folded history.
 const FOLDED_LINES: usize = 80;

@@ -16,12 +16,12 @@ use crate::format::{self, FORMATS, ReportKind};
 use crate::options::Options;
 use crate::query::origin::{OriginLine, OriginLook, WITH_VALUES, json_lines, print, print_brief, text_lines};
 use crate::reports::report;
+use xhist_history::notes::typed::{self, quoted, shown_path};
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::origin::{OriginEnd, ValueOrigin, assertion_sides, origin_of};
 use xhist_history::recording::{Recording, SharedRecording, StepId};
 use xhist_history::runs::record::RunRecord;
 use xhist_history::source;
-use xhist_history::typed::{self, quoted, shown_path};
 use xhist_history::{ExitCode, ReadOptions};
 
 const AFTER_HELP: &str = "\

@@ -11,8 +11,8 @@ use super::options::is_same;
 use crate::pack::{self, PackChoice, PackFault};
 use xhist_history::ExitCode;
 use xhist_history::notes::Notes;
+use xhist_history::notes::typed;
 use xhist_history::runs::{self, HistoryPlace};
-use xhist_history::typed;
 
 const AFTER_HELP: &str = "\
 The file is a tar archive in gzip. Every command that takes a run or a ring file takes it as well, on any machine:
@@ -79,12 +79,13 @@ pub(super) fn run(args: &PackArgs, notes: &mut Notes<'_>) -> Result<ExitCode, Us
         return Err(UsageError::Overwritten(output));
     }
     // First as a whole elsewhere: the file is replaced only by a complete one.
-    let written = tempfile::tempfile().map_err(xhist_history::pack::PackError::Write)?;
+    let written = tempfile::tempfile().map_err(xhist_history::runs::pack::PackError::Write)?;
     let mut packed = io::BufWriter::with_capacity(256 << 10, written);
-    xhist_history::pack::write(&mut packed, &entries)?;
-    let mut packed =
-        packed.into_inner().map_err(|error| xhist_history::pack::PackError::Write(error.into_error()))?;
-    packed.rewind().map_err(xhist_history::pack::PackError::Write)?;
+    xhist_history::runs::pack::write(&mut packed, &entries)?;
+    let mut packed = packed
+        .into_inner()
+        .map_err(|error| xhist_history::runs::pack::PackError::Write(error.into_error()))?;
+    packed.rewind().map_err(xhist_history::runs::pack::PackError::Write)?;
     let code =
         document::write(&output, false, notes, |out, notes| match io::copy(&mut packed.by_ref(), out) {
             Ok(_) => ExitCode::Complete,

@@ -1,7 +1,7 @@
 //! QSPY's letters for links. Here a link is a source, so each of them is an error with the word to type.
 
 use clap::Args as ClapArgs;
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// Fields that never have a value.
 #[derive(Clone, Debug, Default, ClapArgs)]

@@ -18,9 +18,9 @@ use crate::query::{self, AskedHistory, ListedRun, NotFound, QueryLook, QueryRow,
 use crate::reports::report;
 use xhist_history::ExitCode;
 use xhist_history::model::visible;
+use xhist_history::notes::typed::{self, quoted, shown_path};
 use xhist_history::notes::{Notes, outcome};
 use xhist_history::recording::{Recording, SharedRecording};
-use xhist_history::typed::{self, quoted, shown_path};
 
 const FIND_HELP: &str = "\
 A function is named by its path or the end of it; its hits are its calls. VALUE `*` is any value.

@@ -8,7 +8,7 @@ use clap::{Args as ClapArgs, ValueEnum};
 use super::args::Args;
 use super::values::ValueArgs;
 use crate::format::ReportKind;
-use xhist_history::selection::Pattern;
+use xhist_history::options::selection::Pattern;
 
 /// What is read.
 #[derive(Clone, Debug, Default, ClapArgs)]

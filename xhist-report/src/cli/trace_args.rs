@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use xhist_history::trace::{FormatPlaces, TraceSelection};
+use xhist_history::options::trace::{FormatPlaces, TraceSelection};
 
 /// Directory of formats that are installed for all users.
 const INSTALLED: &str = "/usr/share/xhist/fmt";

@@ -6,7 +6,7 @@ use std::path::Path;
 use clap::CommandFactory;
 
 use super::command::CommandLine;
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// The name that is very like this word, and not the word itself.
 pub fn meant<'a>(word: &str, names: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {

@@ -6,8 +6,8 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use clap::Args;
 
+use xhist_history::options::selection::Pattern;
 use xhist_history::runs::record::RunRecord;
-use xhist_history::selection::Pattern;
 use xhist_history::source::Opened;
 use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 

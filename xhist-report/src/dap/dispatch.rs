@@ -7,8 +7,8 @@ use super::message::{DapError, DapRequest, Outgoing, Reply, short};
 use super::requests::{RequestRun, row};
 use super::session::{DapSession, Phase};
 use xhist_history::ExitCode;
+use xhist_history::notes::typed;
 use xhist_history::recording::SharedRecording;
-use xhist_history::typed;
 
 impl DapSession {
     /// Answers the bytes of a message.

@@ -12,9 +12,9 @@ use super::stops::{StopReason, step_text};
 use super::travel::Asked;
 use crate::budget::Budget;
 use crate::query::{self, AskedHistory, QueryLook};
+use xhist_history::notes::typed::{self, quoted};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId};
-use xhist_history::typed::{self, quoted};
 
 /// Bytes that the console shows of a call; the last line has the command that prints all.
 const LONGEST_ANSWER: usize = 8 << 10;

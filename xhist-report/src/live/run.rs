@@ -10,11 +10,11 @@ use crate::options::Options;
 use crate::reports::{EntryWriter, PrintedElsewhere};
 use xhist_history::ExitCode;
 use xhist_history::calls::Structures;
-use xhist_history::context::Context;
-use xhist_history::map::Maps;
+use xhist_history::events::context::Context;
 use xhist_history::notes::Notes;
+use xhist_history::program::map::Maps;
+use xhist_history::reading::report::{Report, Selected};
 use xhist_history::reading::{exit_code, pump};
-use xhist_history::report::{Report, Selected};
 
 /// Shows what comes on links until all have ended or the user has seen enough.
 pub fn report_live(setup: Setup, options: &Options, out: &mut dyn Write, notes: &mut Notes<'_>) -> ExitCode {

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::requests::Requests;
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// The longest that a command runs.
 const PATIENCE: Duration = Duration::from_secs(30 * 60);

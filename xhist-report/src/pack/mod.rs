@@ -11,14 +11,14 @@ use walkdir::WalkDir;
 
 use self::ran::RanStatements;
 use crate::causes::suspects;
-use xhist_history::map;
 use xhist_history::model::{Names, count, visible};
 use xhist_history::notes::Notes;
-use xhist_history::pack::{MAPS, PROGRAMS, PackContent, PackEntry, PackError, RUNS, plain_name};
+use xhist_history::program::map;
+use xhist_history::program::text;
 use xhist_history::runs::HistoryPlace;
+use xhist_history::runs::pack::{MAPS, PROGRAMS, PackContent, PackEntry, PackError, RUNS, plain_name};
 use xhist_history::runs::record::RunRecord;
 use xhist_history::source::{self, SourceError};
-use xhist_history::text;
 use xhist_history::{MapPlaces, ReadOptions};
 
 /// Most files whose missing text is named.

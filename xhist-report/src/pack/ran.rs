@@ -7,13 +7,13 @@ use qs_core::record::Statement;
 
 use xhist_history::ReadOptions;
 use xhist_history::calls::Structures;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::map::Maps;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Item, Opening, What};
 use xhist_history::notes::{ExitCode, Notes};
+use xhist_history::program::map::Maps;
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::reading::{Reading, Reads, Reports, SourceContent, Streams, read};
-use xhist_history::report::{Report, Summary};
 
 /// Statements, by the hash of their map.
 #[derive(Debug, Default)]

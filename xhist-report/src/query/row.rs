@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use crate::budget::{Budget, KeptEntries, Weight};
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 /// As in the JSON lines of reports.
 const SCHEMA: u32 = crate::format::SCHEMA;

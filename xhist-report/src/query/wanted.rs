@@ -4,9 +4,9 @@ use std::fmt;
 
 use super::row::AskedHistory;
 use xhist_history::model::visible;
+use xhist_history::notes::typed;
+use xhist_history::options::selection::line_range;
 use xhist_history::recording::{RecordedFile, Recording};
-use xhist_history::selection::line_range;
-use xhist_history::typed;
 
 /// Names that are offered in place of one that is not there.
 const OFFERED: usize = 8;

@@ -21,15 +21,15 @@ use xhist_history::answer::{
     Code, ListedStatement, PanicRows, PlaceOfPanic, Replay, Row, RowKind, Tail, ThreadEnd, Wanted, add_holes,
 };
 use xhist_history::calls::SincePanic;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
+use xhist_history::events::context::Context;
 use xhist_history::model::{
     BEFORE_RESET, CodePlace, Gap, Names, Opening, Ring, SuspectLine, TaskSummary, What,
 };
-use xhist_history::report::{Report, Summary};
+use xhist_history::program::text::SourceText;
+use xhist_history::program::values::{ValueReader, frames};
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
-use xhist_history::text::SourceText;
-use xhist_history::values::{ValueReader, frames};
 
 /// Threads named that are not shown.
 const NAMED: usize = 10;

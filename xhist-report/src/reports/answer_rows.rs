@@ -13,7 +13,7 @@ use xhist_history::answer::{
 };
 use xhist_history::calls::{BodyId, EnteredBy, Reentry, SincePanic};
 use xhist_history::model::{InterruptNames, count, shortened, tail_of};
-use xhist_history::typed;
+use xhist_history::notes::typed;
 
 const DIM: Style = Style::new().dimmed();
 const FUNCTION: Style = AnsiColor::Cyan.on_default();

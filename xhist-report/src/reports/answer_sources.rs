@@ -8,8 +8,8 @@ use super::answer_rows::{MOST_TEXT, Sources};
 use xhist_history::answer::{Code, ListedStatement, Row};
 use xhist_history::model::{Names, ShownValue, shortened, values_line};
 use xhist_history::notes::Notes;
-use xhist_history::text::SourceText;
-use xhist_history::tokens::without_comments;
+use xhist_history::program::text::SourceText;
+use xhist_history::program::tokens::without_comments;
 
 /// Lines of a statement's text that are read.
 const TEXT_LINES: u32 = 30;

@@ -6,12 +6,12 @@ use std::io;
 use crate::format::entries::Totals;
 use crate::options::Options;
 use xhist_history::ExitCode;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::map;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Opening, Origin, Ring};
-use xhist_history::report::{Report, Summary};
-use xhist_history::text::compare;
+use xhist_history::program::map;
+use xhist_history::program::text::compare;
+use xhist_history::reading::report::{Report, Summary};
 
 /// Shows each build: its map, its age, its sources here, and the rings that carry its hash.
 pub struct Builds<'o> {

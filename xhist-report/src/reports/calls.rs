@@ -12,14 +12,14 @@ use xhist_history::calls::{
     Activation, CallNode, CallStack, CallTree, Exit, Handler, NodeSubject, NoteKind, StatementId, Structure,
     ThreadEntry, TreeRow,
 };
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::model::{
     CodePlace, FrameAtPanic, Item, LocatedPanic, Names, Opening, ProgramFiles, Ring, What, panic_text,
 };
-use xhist_history::report::{Report, Summary};
-use xhist_history::selection::SelectedPlaces;
-use xhist_history::values::{PanicFrames, ValueReader};
+use xhist_history::options::selection::SelectedPlaces;
+use xhist_history::program::values::{PanicFrames, ValueReader};
+use xhist_history::reading::report::{Report, Summary};
 
 /// Activations that are listed at each end of a stack that is open at the end.
 const MAX_OPEN: usize = 100;

@@ -9,11 +9,11 @@ use qs_core::record::Statement;
 use crate::format::entries::{FileCoverage, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
-use xhist_history::map::Maps;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Item, MapStatement, Names, Opening, Ring, What, count, visible};
-use xhist_history::report::{Report, Summary};
+use xhist_history::program::map::Maps;
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::ring::Executed;
 
 /// Collects executed statements.

@@ -6,12 +6,12 @@ use std::path::Path;
 
 use crate::format::{Format, NewFile};
 use crate::options::Options;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
+use xhist_history::events::context::Context;
 use xhist_history::model::Opening;
+use xhist_history::reading::recording_builder::RecordingReport;
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::recording::SharedRecording;
-use xhist_history::recording_builder::RecordingReport;
-use xhist_history::report::{Report, Summary};
 
 /// Makes a recording, and at the end gives it to a format.
 pub struct RecordingDocument<'o> {

@@ -7,14 +7,14 @@ use crate::format::entries::{Entry, Subject, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::ReadOptions;
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::events::{Merged, Step};
 use xhist_history::model::{DescribedTrace, Gap, Item, Opening, Repetition, Ring, What};
 use xhist_history::notes::{Misfits, Notes};
-use xhist_history::report::{Report, Summary};
+use xhist_history::program::text::SourceText;
+use xhist_history::program::values::ValueReader;
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
-use xhist_history::text::SourceText;
-use xhist_history::values::ValueReader;
 
 /// Writes entries.
 pub struct EntryWriter {

@@ -9,10 +9,10 @@ use qs_core::record::Statement;
 use crate::format::entries::{Hotspot, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Gap, Item, MapStatement, Names, Opening, Ring, What, is_visible};
-use xhist_history::report::{Report, Summary};
+use xhist_history::reading::report::{Report, Summary};
 
 /// Counts statements.
 pub struct Hotspots<'o> {

@@ -8,11 +8,11 @@ use super::order::is_own;
 use crate::causes::order::{LockOrder, LockWait, OrderFindings, OrderProgram, ThreadOrder, circle};
 use xhist_history::ReadOptions;
 use xhist_history::calls::{Handler, ThreadEntry};
-use xhist_history::context::Context;
 use xhist_history::events::Merged;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Names, Ring, visible};
 use xhist_history::notes::Notes;
-use xhist_history::text::SourceText;
+use xhist_history::program::text::SourceText;
 
 /// Threads that are named.
 const MOST: usize = 4;

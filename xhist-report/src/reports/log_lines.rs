@@ -7,7 +7,7 @@ use qs_core::record::Statement;
 use xhist_history::model::{Names, RegistryPackage};
 
 use crate::format::entries::AnsweredLogLine;
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Item, Ring, Trace, What};
 
 /// Lines of a thread.

@@ -12,14 +12,14 @@ use crate::format::entries::{Evidence, EvidenceLine, Finding, Totals};
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::calls::{Handler, ThreadEntry};
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::events::{Merged, Step};
-use xhist_history::map::Maps;
 use xhist_history::model::{Names, Opening, Place, Ring, count, visible};
 use xhist_history::notes::Notes;
-use xhist_history::report::{Report, Summary};
-use xhist_history::selection;
-use xhist_history::text::SourceText;
+use xhist_history::options::selection;
+use xhist_history::program::map::Maps;
+use xhist_history::program::text::SourceText;
+use xhist_history::reading::report::{Report, Summary};
 
 /// Checks the order of statements.
 pub struct Order<'o> {

@@ -3,10 +3,10 @@
 use std::io::{self, Write};
 
 use crate::qspy::{QsOptions, Session, SessionError};
-use xhist_history::context::Context;
 use xhist_history::events::Step;
+use xhist_history::events::context::Context;
 use xhist_history::model::Opening;
-use xhist_history::report::{Report, Summary};
+use xhist_history::reading::report::{Report, Summary};
 
 /// Prints records.
 pub struct QspyLines<'o> {

@@ -15,12 +15,12 @@ use crate::interrupt;
 use crate::options::Options;
 use xhist_history::ExitCode;
 use xhist_history::calls::Structures;
-use xhist_history::context::Context;
-use xhist_history::map::Maps;
+use xhist_history::events::context::Context;
 use xhist_history::notes::{Notes, outcome};
+use xhist_history::program::map::Maps;
+use xhist_history::reading::recording_builder::RecordingReport;
+use xhist_history::reading::report::Report;
 use xhist_history::reading::{Reading, Reads, Reports, SourceContent, Streams, read};
-use xhist_history::recording_builder::RecordingReport;
-use xhist_history::report::Report;
 
 /// A kind of report.
 #[derive(Debug)]

@@ -5,10 +5,10 @@ use std::io;
 use crate::format::entries::Totals;
 use crate::options::Options;
 use xhist_history::ExitCode;
-use xhist_history::context::Context;
 use xhist_history::events::Step;
+use xhist_history::events::context::Context;
 use xhist_history::model::{Opening, Ring};
-use xhist_history::report::{Report, Summary};
+use xhist_history::reading::report::{Report, Summary};
 use xhist_history::tasks::TaskTracker;
 
 /// Follows tasks, and shows those that have not ended.

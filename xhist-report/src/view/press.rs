@@ -10,8 +10,8 @@ use super::row::RowTarget;
 use super::search::Search;
 use super::state::{LetterUse, Mode, PaneId, Prompt, ViewState};
 use super::whole::WholeAnswer;
+use xhist_history::notes::typed;
 use xhist_history::recording::{Cursor, Direction, Motion, Recording, SiteId, StepId};
-use xhist_history::typed;
 
 /// Columns of a move sideways.
 const SHIFT: usize = 8;

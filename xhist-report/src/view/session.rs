@@ -25,8 +25,8 @@ use super::panes::Scene;
 use super::press::Effect;
 use super::state::ViewState;
 use crate::interrupt;
+use xhist_history::notes::typed;
 use xhist_history::recording::{Recording, SharedRecording};
-use xhist_history::typed;
 
 /// Without a key, this is how often a recording that grows is drawn.
 const PAUSE: Duration = Duration::from_millis(200);

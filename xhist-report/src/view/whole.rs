@@ -3,9 +3,9 @@
 use super::row::{RowRole, RowTarget, ViewRow};
 use crate::query::origin::{OriginLook, WITH_VALUES, text_lines};
 use crate::query::{self, AskedHistory};
+use xhist_history::notes::typed::{self, quoted};
 use xhist_history::origin::origin_of;
 use xhist_history::recording::{CallId, Recording, StepId};
-use xhist_history::typed::{self, quoted};
 
 /// The rows of an answer, and the one that keys selected.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

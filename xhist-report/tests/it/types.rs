@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use xhist_history::values::types::{Memory, Program, RowType, hex, render};
+use xhist_history::program::values::types::{Memory, Program, RowType, hex, render};
 
 /// Builds a program of `tests/programs`; with its file and what it printed.
 fn built(folder: &Path, name: &str, options: &[&str]) -> (PathBuf, String) {

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use super::parser::Parser;
 use super::patterns::pattern;
 use super::tree::{NamedPattern, SourceFunction, SourceParameter};
-use crate::tokens::{SourceToken, TokenKind, tokens};
+use crate::program::tokens::{SourceToken, TokenKind, tokens};
 
 /// The text of a file, and where its functions are.
 #[derive(Debug)]

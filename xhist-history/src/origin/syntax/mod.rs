@@ -10,11 +10,11 @@ mod patterns;
 mod scopes;
 mod tree;
 
-use crate::tokens::tokens;
+use crate::program::tokens::tokens;
 pub use file::SyntaxFile;
 pub use patterns::ERROR_FIELD;
 pub use scopes::{Declaration, DeclaredBy, declarations, innermost, own_parts, points, resolve};
-pub use tree::{Expression, ExpressionKind, SourceFunction, SyntaxBlock};
+pub use tree::{Expression, ExpressionKind, SourceFunction, SyntaxBlock, SyntaxPart};
 
 /// Reads one expression: `a`, `a.b`.
 pub fn expression(text: &str) -> Option<Expression> {

@@ -3,7 +3,7 @@
 use super::parser::Parser;
 use super::patterns::pattern;
 use super::tree::{Expression, ExpressionKind, SyntaxArm, SyntaxBlock, SyntaxStatement};
-use crate::tokens::TokenKind;
+use crate::program::tokens::TokenKind;
 
 /// Expressions inside each other that are read.
 const DEEPEST: u32 = 120;

@@ -1,6 +1,6 @@
 //! Reads tokens one after another: words, operators, brackets, and types, which say nothing about values.
 
-use crate::tokens::{SourceToken, TokenKind};
+use crate::program::tokens::{SourceToken, TokenKind};
 
 /// Operators of several characters, the longer ones first.
 const OPERATORS: [&str; 25] = [

@@ -2,7 +2,7 @@
 
 use super::parser::Parser;
 use super::tree::{BoundName, NamedPattern};
-use crate::tokens::TokenKind;
+use crate::program::tokens::TokenKind;
 
 /// Patterns inside each other that are read.
 const DEEPEST: u32 = 60;

@@ -5,7 +5,7 @@ use super::shape::StatementId;
 use xhist_history::calls::BodyId;
 use xhist_history::model::Names;
 use xhist_history::notes::Notes;
-use xhist_history::text::SourceText;
+use xhist_history::program::text::SourceText;
 
 /// Names the statements of a program.
 pub struct NamedSites<'n> {

@@ -13,10 +13,10 @@ use super::text::TextWriter;
 use super::values::value_differences;
 use crate::causes::suspects::NearestTest;
 use xhist_history::ExitCode;
-use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring};
 use xhist_history::notes::{Notes, outcome};
-use xhist_history::text::SourceText;
+use xhist_history::program::map::Maps;
+use xhist_history::program::text::SourceText;
 
 /// How the answer looks.
 #[derive(Clone, Copy, Debug, Default)]

@@ -10,7 +10,7 @@ use qs_core::record::value::RecordedValue;
 use super::sides::{Input, SideRings, SideThread};
 use xhist_history::model::{Names, ShownValue};
 use xhist_history::notes::Notes;
-use xhist_history::values::ValueReader;
+use xhist_history::program::values::ValueReader;
 
 /// Values of a thread that are compared: the first ones.
 const MOST: usize = 1 << 18;

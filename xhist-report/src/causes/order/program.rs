@@ -8,7 +8,7 @@ use super::lock_text::LockUse;
 use super::rule::Rule;
 use xhist_history::calls::{Body, BodyId, StatementId, Structure};
 use xhist_history::model::{BodyKind, Names};
-use xhist_history::selection::{Pattern, Selection};
+use xhist_history::options::selection::{Pattern, Selection};
 
 /// Statements of one body that must not be entered again before they are left.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use xhist_history::selection::{Pattern, PatternError};
+use xhist_history::options::selection::{Pattern, PatternError};
 
 /// A rule about the order of statements.
 #[derive(Clone, Debug, PartialEq, Eq)]

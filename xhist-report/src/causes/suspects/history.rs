@@ -14,8 +14,8 @@ use super::program::{ProgramSites, Role};
 use xhist_history::calls::{Activation, CallStack, Handler, Structure, ThreadEntry};
 use xhist_history::events::{read_items, with_lanes};
 use xhist_history::model::{CodePlace, Gap, Item, Names, PanicPlace, ProgramFiles, What};
+use xhist_history::program::values::frames;
 use xhist_history::ring::{Placed, RingSnapshot};
-use xhist_history::values::frames;
 use xhist_history::{ProgramPlaces, ReadOptions};
 
 /// A site that made a value.

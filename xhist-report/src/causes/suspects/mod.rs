@@ -48,15 +48,15 @@ use self::text_weight::TextEvidence;
 use crate::budget::{Budget, cut_document};
 use qs_core::record::Statement;
 use xhist_history::ExitCode;
-use xhist_history::map::Maps;
 use xhist_history::model::{Names, Ring, ShownValue, visible};
+use xhist_history::notes::typed;
 use xhist_history::notes::{Notes, outcome};
+use xhist_history::options::selection::Pattern;
+use xhist_history::program::map::Maps;
+use xhist_history::program::text::SourceText;
+use xhist_history::program::values::ValueReader;
 use xhist_history::recording::SuspectRow;
 use xhist_history::runs::record::run_directory;
-use xhist_history::selection::Pattern;
-use xhist_history::text::SourceText;
-use xhist_history::typed;
-use xhist_history::values::ValueReader;
 use xhist_history::{MapPlaces, ProgramPlaces, ReadOptions};
 
 /// How suspects are printed.

@@ -10,9 +10,9 @@ use super::history::TestedCode;
 use super::program::{ProgramSites, Role};
 use super::run::{RecordedRun, RunError, Test};
 use xhist_history::ReadOptions;
-use xhist_history::map::Maps;
 use xhist_history::model::Ring;
 use xhist_history::notes::Notes;
+use xhist_history::program::map::Maps;
 
 /// A failed test and the passed one that ran most like it.
 #[derive(Clone, Debug, PartialEq, Eq)]

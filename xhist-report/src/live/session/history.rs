@@ -8,11 +8,11 @@ use crate::live::link::ConnectionId;
 use crate::options::Options;
 use qs_host::front_end::Tap;
 use qs_host::{LineClass, TargetSymbols};
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::events::{Step, StreamDecoder, StreamTarget, TakeStep, TargetSink, decoder_for};
 use xhist_history::model::Ring;
 use xhist_history::notes::Notes;
-use xhist_history::values::name_interrupts_by_program;
+use xhist_history::program::values::name_interrupts_by_program;
 
 /// Decodes what targets send.
 pub struct HistoryView<'o> {

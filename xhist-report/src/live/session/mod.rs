@@ -20,7 +20,7 @@ use qs_host::front_end::{self, FrontEnd, Tap};
 use qs_host::{LineClass, Request, TargetSymbols};
 pub use spy::QspyView;
 use view::{Peer, SessionView, ViewError};
-use xhist_history::context::Context;
+use xhist_history::events::context::Context;
 use xhist_history::events::{EventSource, Progress, TakeStep};
 use xhist_history::model::Opening;
 

@@ -11,8 +11,8 @@ use crate::qspy::{QsOptions, Session};
 use qs_host::SideFile;
 use qs_host::front_end::Tap;
 use qs_host::{LineClass, TargetSymbols};
-use xhist_history::context::Context;
 use xhist_history::events::TakeStep;
+use xhist_history::events::context::Context;
 use xhist_history::notes::Notes;
 
 /// The view of a live session that prints as QSPY does.

@@ -7,8 +7,8 @@ use crate::qspy::SessionError;
 use qs_host::SideFile;
 use qs_host::front_end::Tap;
 use qs_host::{LineClass, TargetSymbols};
-use xhist_history::context::Context;
 use xhist_history::events::TakeStep;
+use xhist_history::events::context::Context;
 use xhist_history::notes::Notes;
 
 /// Why a target cannot be shown.

@@ -3,8 +3,8 @@
 use super::scene::Scene;
 use crate::view::row::{PaneRows, RowRole, RowTarget, ViewRow};
 use xhist_history::model::{LiveTask, TaskPlace};
+use xhist_history::notes::typed;
 use xhist_history::recording::EventKind;
-use xhist_history::typed;
 
 /// Rows of one kind.
 const MAX_ROWS: usize = 1000;
