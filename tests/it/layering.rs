@@ -95,7 +95,10 @@ const IMPORTS: &[(&str, &[&str])] = &[
 /// Files below the folder import these parts of their crate only.
 const ROOMS: &[(&str, &[&str])] = &[
     ("xhist-history/src/ring", &["model"]),
-    ("xhist-history/src/events", &["model", "notes", "options", "program/map", "ring", "source"]),
+    (
+        "xhist-history/src/events",
+        &["calls/structures", "model", "notes", "options", "program/map", "ring", "source"],
+    ),
     ("xhist-history/src/program/values/types", &[]),
     ("xhist-history/src/program/values", &["model", "notes", "options", "runs", "source"]),
     ("xhist-history/src/recording", &["model", "notes/typed"]),

@@ -113,6 +113,17 @@ fn limit_of(kind: &str) -> Result<u32, String> {
     })
 }
 
+fn low_counter(kind: &str) -> Counter {
+    Counter {
+        count: if kind == "low" { 3 } else { 4 },
+        step: match limit_of(kind) {
+            Ok(limit) => limit,
+            Err(_) => 0,
+        },
+        marks: Vec::new(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -181,6 +192,12 @@ mod tests {
     #[test]
     fn low_limits_are_four() {
         assert_eq!(limit_of("low"), Ok(4));
+    }
+
+    #[test]
+    fn low_counters_have_big_steps() {
+        let counter = low_counter("low");
+        assert_eq!(counter.step, 4);
     }
 
     #[test]
@@ -311,16 +328,23 @@ fn passed() {
     done.check(done.stdout.contains(" by `0`\n"), "what `Some` wraps is followed to its end");
 }
 
-/// The last statement of the function is the arm, and the `?` in it was passed.
+/// The last statement of a function is an arm within its value. The `?` in it was passed.
 fn within() {
     let tree = project();
-    with_values(&tree, "low_limits");
+    with_values(&tree, "low_limits_are_four");
+    let unclear = xhist(&tree, "origin left").expect(0);
+    unclear.check(unclear.stdout.contains("may have returned from `limit_of`, or not\n"), "no answer");
+    with_values(&tree, "low_counters_have_big_steps");
     let done = xhist(&tree, "origin left").expect(0);
-    done.check(
-        done.stdout.contains(" limit_of  Ok(match kind { \"low\" => parse(\"3\").ok_or_else(String::new)?, _ => 9, })  returned = Ok(3)\n"),
-        "all of the value, not the error",
-    );
-    done.check(done.stdout.contains("  parse(\"3\").ok_or_else(String::new)?  = 3\n"), "the arm");
+    for hop in [
+        " Counter {  returned Counter { count: if kind == ",
+        "  Ok(limit) => limit,  this branch ran: limit = 3\n",
+        " Ok(match kind {  returned Ok(match kind { ",
+        "  this branch ran: parse(\"3\").ok_or_else(String::new)? = 3\n",
+        "  made in src/lib.rs:",
+    ] {
+        done.check(done.stdout.contains(hop), hop);
+    }
 }
 
 /// The way ends at code that is not recorded, and goes on with what a call in the same statement returned.

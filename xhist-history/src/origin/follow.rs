@@ -219,8 +219,9 @@ impl Follower<'_, '_> {
     /// The branch that ran.
     fn branch(&mut self, quest: Quest) -> Next {
         let (frame, own) = (&quest.frame, &quest.own);
-        let range = quest.expression.range.clone();
-        let until = self.frames.window_end(frame, own.step, (own.offset, &range));
+        // Branches of other parts of the statement may have run before.
+        let within = statement_text(&frame.function, own.offset);
+        let until = self.frames.window_end(frame, own.step, (own.offset, &within));
         let ran = self.frames.steps_between(frame, StepId(own.step.0 + 1), until);
         let ends = ends(&quest.expression);
         let is_end = |own: &&OwnStep| {
