@@ -2,9 +2,9 @@
 //!
 //! ## Inside
 //!
-//! [`source`] opens bytes, [`ring`] finds the rings in them, [`events`] decodes those. [`reading`] is the loop between a source of events
-//! and a [`report`]. [`recording_builder`] is the report that makes a [`recording`]. [`answer`] folds the end of a thread
-//! to rows, and [`page`] is a recording for a browser.
+//! [`source`] opens bytes, [`ring`] finds the rings in them, [`events`] decodes those with the names of the [`program`].
+//! [`reading`] is the loop between a source of events and a report of them. One of these reports makes a [`recording`].
+//! [`answer`] folds the end of a thread to rows, and [`page`] is a recording for a browser.
 
 #![deny(unsafe_code)]
 
