@@ -113,6 +113,16 @@ fn limit_of(kind: &str) -> Result<u32, String> {
     })
 }
 
+fn square(above: u32) -> Option<u32> {
+    let mut root = 0;
+    return Some(loop {
+        root += 1;
+        if root * root > above {
+            break root;
+        }
+    });
+}
+
 fn low_counter(kind: &str) -> Counter {
     Counter {
         count: if kind == "low" { 3 } else { 4 },
@@ -198,6 +208,12 @@ mod tests {
     fn low_counters_have_big_steps() {
         let counter = low_counter("low");
         assert_eq!(counter.step, 4);
+    }
+
+    #[test]
+    fn squares_are_above() {
+        let root = square(10);
+        assert_eq!(root, Some(3));
     }
 
     #[test]
@@ -342,6 +358,15 @@ fn within() {
         " Ok(match kind {  returned Ok(match kind { ",
         "  this branch ran: parse(\"3\").ok_or_else(String::new)? = 3\n",
         "  made in src/lib.rs:",
+    ] {
+        done.check(done.stdout.contains(hop), hop);
+    }
+    with_values(&tree, "squares_are_above");
+    let done = xhist(&tree, "origin left").expect(0);
+    for hop in [
+        "  return Some(loop {  returned Some(loop { ",
+        "  break root;  this branch ran: root = 4\n",
+        " by `+=`, of root = 3\n",
     ] {
         done.check(done.stdout.contains(hop), hop);
     }

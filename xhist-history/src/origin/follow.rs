@@ -224,14 +224,13 @@ impl Follower<'_, '_> {
         let until = self.frames.window_end(frame, own.step, (own.offset, &within));
         let ran = self.frames.steps_between(frame, StepId(own.step.0 + 1), until);
         let ends = ends(&quest.expression);
-        let is_end = |own: &&OwnStep| {
-            own.call == quest.own.call && ends.iter().any(|end| end.range.start == own.offset)
-        };
+        let is_end =
+            |own: &&OwnStep| own.call == quest.own.call && ends.iter().any(|end| end.at == own.offset);
         let Some(own) = ran.iter().find(is_end).cloned() else {
             let place = self.frames.recording.place(quest.own.site);
             return unknown(format!("which branch ran in {place} is not recorded"));
         };
-        let Some(end) = ends.into_iter().find(|end| end.range.start == own.offset).cloned() else {
+        let Some(end) = ends.into_iter().find(|end| end.at == own.offset).map(|end| end.value.clone()) else {
             return unknown("which branch ran is not recorded".to_owned());
         };
         let name = self.frames.sources.text(quest.frame.file, &end);
@@ -297,13 +296,18 @@ impl Follower<'_, '_> {
             }
         };
         let shown = self.frames.sources.text(frame.file, &expression);
-        let start = expression.range.start;
-        // A branch within a larger expression ran last: the statement of all of it came before.
-        let around = match start == own.offset {
-            true => None,
-            false => self.frames.own_steps(&frame, end).into_iter().find(|step| step.offset == start),
+        // Where a branch within a larger expression ran last, the statement of all of it came before.
+        let has_all = |step: &OwnStep| {
+            let text = statement_text(&frame.function, step.offset);
+            text.start <= expression.range.start && expression.range.end <= text.end
         };
-        let own = around.filter(|around| around.call == own.call).unwrap_or(own);
+        let own = match has_all(&own) {
+            true => own,
+            false => {
+                let steps = self.frames.own_steps(&frame, end);
+                steps.into_iter().find(|step| step.call == own.call && has_all(step)).unwrap_or(own)
+            }
+        };
         self.hop(&own, HopKind::Returned, shown, quest.known.clone());
         Next::Go(Box::new(Quest { fields: quest.fields, known, ..Quest::new(expression, frame, own) }))
     }

@@ -2,14 +2,24 @@
 
 use super::syntax::{Expression, ExpressionKind, SourceFunction, SyntaxBlock, SyntaxPart, own_parts, points};
 
-/// The ends of an expression: of each branch the expression that is its value. Of any other expression it is the only end.
-pub fn ends(expression: &Expression) -> Vec<&Expression> {
+/// The end of a branch.
+#[derive(Clone, Copy)]
+pub struct BranchEnd<'s> {
+    /// The first byte of the statement that ran: that of the value, or of the `break` in front.
+    pub at: u32,
+    /// The value of the branch.
+    pub value: &'s Expression,
+}
+
+/// The ends of an expression: of each branch the expression that is its value, of a `loop` what leaves it. Of any other
+/// expression it is the only end.
+pub fn ends(expression: &Expression) -> Vec<BranchEnd<'_>> {
     let mut found = Vec::new();
     add_ends(expression, &mut found);
     found
 }
 
-fn add_ends<'s>(expression: &'s Expression, found: &mut Vec<&'s Expression>) {
+fn add_ends<'s>(expression: &'s Expression, found: &mut Vec<BranchEnd<'s>>) {
     match &expression.kind {
         ExpressionKind::Block(block) => add_tail(block, found),
         ExpressionKind::If(_, then, otherwise) => {
@@ -17,18 +27,44 @@ fn add_ends<'s>(expression: &'s Expression, found: &mut Vec<&'s Expression>) {
             otherwise.iter().for_each(|otherwise| add_ends(otherwise, found));
         }
         ExpressionKind::Match(_, arms) => arms.iter().for_each(|arm| add_ends(&arm.body, found)),
-        _ => found.push(expression),
+        ExpressionKind::Loop(None, body) => add_breaks_of(body, found),
+        _ => found.push(BranchEnd { at: expression.range.start, value: expression }),
     }
 }
 
-fn add_tail<'s>(block: &'s SyntaxBlock, found: &mut Vec<&'s Expression>) {
+fn add_tail<'s>(block: &'s SyntaxBlock, found: &mut Vec<BranchEnd<'s>>) {
     found.extend(block.tail().and_then(|tail| tail.value.as_ref()).map(ends).into_iter().flatten());
 }
 
-/// Whether the statement at this byte is the end of a branch within a larger expression, as in `Ok(match a { .. })`.
-fn is_end_within(expression: &Expression, last: u32) -> bool {
+/// What leaves a loop with a value, out of no loop inside.
+fn add_breaks<'s>(expression: &'s Expression, found: &mut Vec<BranchEnd<'s>>) {
+    match &expression.kind {
+        ExpressionKind::Jump(Some(value)) => found.push(BranchEnd { at: expression.range.start, value }),
+        ExpressionKind::Loop(..) | ExpressionKind::For(..) | ExpressionKind::Closure(..) => {}
+        _ => {
+            for part in expression.parts() {
+                match part {
+                    SyntaxPart::Expression(part) => add_breaks(part, found),
+                    SyntaxPart::Block(block) => add_breaks_of(block, found),
+                    SyntaxPart::Arm(arm) => add_breaks(&arm.body, found),
+                }
+            }
+        }
+    }
+}
+
+fn add_breaks_of<'s>(block: &'s SyntaxBlock, found: &mut Vec<BranchEnd<'s>>) {
+    for statement in &block.statements {
+        statement.value.iter().for_each(|value| add_breaks(value, found));
+        statement.otherwise.iter().for_each(|otherwise| add_breaks_of(otherwise, found));
+    }
+}
+
+/// Whether the statement at this byte is the end of a branch of this expression, or of a branch within it, as in
+/// `Ok(match a { .. })`.
+fn has_end(expression: &Expression, last: u32) -> bool {
     if has_branches(expression) {
-        return ends(expression).into_iter().any(|end| end.range.start == last || is_end_within(end, last));
+        return ends(expression).into_iter().any(|end| end.at == last || has_end(end.value, last));
     }
     let is_passed_on = !matches!(
         expression.kind,
@@ -37,13 +73,19 @@ fn is_end_within(expression: &Expression, last: u32) -> bool {
             | ExpressionKind::For(..)
             | ExpressionKind::Try(_)
     );
-    let is_it = |part: &SyntaxPart<'_>| matches!(part, SyntaxPart::Expression(part) if part.range.contains(&last) && is_end_within(part, last));
-    is_passed_on && expression.parts().iter().any(is_it)
+    let has_it = |part: &SyntaxPart<'_>| matches!(part, SyntaxPart::Expression(part) if part.range.contains(&last) && has_end(part, last));
+    is_passed_on && expression.parts().iter().any(has_it)
 }
 
 /// Whether an expression has branches, so that it depends on the run where its value comes from.
 pub fn has_branches(expression: &Expression) -> bool {
-    matches!(expression.kind, ExpressionKind::Block(_) | ExpressionKind::If(..) | ExpressionKind::Match(..))
+    matches!(
+        expression.kind,
+        ExpressionKind::Block(_)
+            | ExpressionKind::If(..)
+            | ExpressionKind::Match(..)
+            | ExpressionKind::Loop(None, _)
+    )
 }
 
 /// What a function returned.
@@ -79,8 +121,13 @@ pub fn returned(
             found
         }
     };
-    let tail = tails.into_iter().find(|end| end.range.start == last || is_end_within(end, last));
+    let tail = tails.into_iter().find(|end| end.at == last || has_end(end.value, last)).map(|end| end.value);
     let parts = own_parts(value);
+    let returned = all.iter().filter_map(|point| match &point.value?.kind {
+        ExpressionKind::Return(Some(value)) => Some(&**value),
+        _ => None,
+    });
+    let tail = tail.or_else(|| returned.into_iter().find(|value| has_end(value, last)));
     let tries: Vec<&Expression> = parts
         .iter()
         .filter_map(|part| match &part.kind {
