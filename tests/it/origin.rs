@@ -7,6 +7,7 @@ pub const CASES: &[Case] = &[
     Case::new("what_is_not_recorded_ends_the_way_back", ends),
     Case::new("a_question_mark_that_was_passed_has_not_returned", passed),
     Case::new("a_branch_within_a_value_is_followed", within),
+    Case::new("the_closure_of_a_library_method_made_its_value", closures),
     Case::new("calls_that_are_recorded_are_what_a_value_was_made_of", recorded_calls),
     Case::new("a_call_that_panicked_returned_nothing", panicked),
     Case::new("rounds_of_loops_are_distinguished", rounds),
@@ -113,6 +114,13 @@ fn limit_of(kind: &str) -> Result<u32, String> {
     })
 }
 
+fn grown(number: Option<u32>) -> Option<u32> {
+    number.map(|number| {
+        let more = number + 1;
+        more * 2
+    })
+}
+
 fn square(above: u32) -> Option<u32> {
     let mut root = 0;
     return Some(loop {
@@ -208,6 +216,12 @@ mod tests {
     fn low_counters_have_big_steps() {
         let counter = low_counter("low");
         assert_eq!(counter.step, 4);
+    }
+
+    #[test]
+    fn grown_numbers_are_big() {
+        let number = grown(Some(3)).ok_or("none").unwrap();
+        assert_eq!(number, 9);
     }
 
     #[test]
@@ -370,6 +384,16 @@ fn within() {
     ] {
         done.check(done.stdout.contains(hop), hop);
     }
+}
+
+/// `map` of the standard library is not recorded, its closure is.
+fn closures() {
+    let tree = project();
+    with_values(&tree, "grown_numbers_are_big");
+    let done = xhist(&tree, "origin left").expect(0);
+    done.check(done.stdout.contains(" grown::{closure} "), "the closure");
+    done.check(done.stdout.contains("  more * 2  returned\n"), "what it returned");
+    done.check(done.stdout.contains(" by `more * 2`, of more = 4\n"), "the end");
 }
 
 /// The way ends at code that is not recorded, and goes on with what a call in the same statement returned.

@@ -2,9 +2,11 @@
 
 use super::changes::{Change, GivenBy, KnownVariable, place, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
+use super::quest::{Quest, wrapped};
 use super::result::{HopKind, Operand, OriginEnd, OriginHop};
 use super::returns::{Returned, called, ends, has_branches, returned};
 use super::search::{LastChange, at_entry, last_change, recorded, statement_text, value_of};
+use super::std_methods::{PassedOn, passed_on};
 use super::syntax::{ERROR_FIELD, Expression, ExpressionKind, own_parts, points};
 use super::value_text::{differ, is_whole};
 use crate::recording::{CallId, StepId};
@@ -13,64 +15,6 @@ use crate::recording::{CallId, StepId};
 const MOST: usize = 400;
 /// Names that a value was made of that are shown.
 const OPERANDS: usize = 4;
-
-/// Methods of the standard library whose value is that of what they are called on.
-const SAME: [&str; 12] = [
-    "clone",
-    "to_owned",
-    "cloned",
-    "copied",
-    "as_ref",
-    "as_mut",
-    "as_deref",
-    "borrow",
-    "borrow_mut",
-    "ok",
-    "by_ref",
-    "as_deref_mut",
-];
-/// The same, with what is in it: `Some(a)`, `Ok(a)`.
-const INNER: [&str; 3] = ["unwrap", "expect", "unwrap_unchecked"];
-
-/// A value to follow: that of some fields of an expression.
-#[derive(Clone)]
-pub struct Quest {
-    /// The expression.
-    pub expression: Expression,
-    /// Where its names are looked up.
-    pub at: u32,
-    /// The fields of it that are followed.
-    pub fields: Vec<String>,
-    /// The call that evaluates it.
-    pub frame: SyntaxFrame,
-    /// The statement that does.
-    pub own: OwnStep,
-    /// Changes before this step count.
-    pub before: StepId,
-    /// The statement evaluates it before this step. The head of a loop does so again in each round, and is recorded once.
-    pub limit: StepId,
-    /// The value of the fields, if it is recorded.
-    pub known: Option<String>,
-}
-
-impl Quest {
-    /// The value of an expression that a statement has, as that statement makes it.
-    pub fn new(expression: Expression, frame: SyntaxFrame, own: OwnStep) -> Quest {
-        let (at, before) = (expression.range.start, own.step);
-        Quest { expression, at, fields: Vec::new(), frame, own, before, limit: before, known: None }
-    }
-
-    /// The same value, as that of another expression of the same statement.
-    fn of(self, expression: &Expression) -> Quest {
-        Quest { expression: expression.clone(), ..self }
-    }
-
-    /// The same for a field of that.
-    fn field_of(mut self, expression: &Expression, field: &str) -> Quest {
-        self.fields.insert(0, field.to_owned());
-        self.of(expression)
-    }
-}
 
 enum Next {
     Go(Box<Quest>),
@@ -114,14 +58,14 @@ impl Follower<'_, '_> {
             ExpressionKind::Struct(fields, rest) => {
                 let found = first.and_then(|first| fields.iter().find(|(name, _)| *name == first));
                 match (found, rest) {
-                    (Some((_, value)), _) => go(inner(quest).of(value)),
+                    (Some((_, value)), _) => go(quest.inner().of(value)),
                     (None, Some(rest)) if !quest.fields.is_empty() => go(quest.of(rest)),
                     _ => self.made("", &quest),
                 }
             }
             ExpressionKind::Tuple(parts) => {
                 match first.and_then(|first| parts.get(first.parse::<usize>().ok()?)) {
-                    Some(part) => go(inner(quest).of(part)),
+                    Some(part) => go(quest.inner().of(part)),
                     None => self.made("", &quest),
                 }
             }
@@ -132,7 +76,7 @@ impl Follower<'_, '_> {
                         return self.made(&format!("a call of the value `{name}`"), &quest);
                     }
                     match constructed(name, arguments, first.as_deref()) {
-                        Some(Some(argument)) => go(inner(quest).of(argument)),
+                        Some(Some(argument)) => go(quest.inner().of(argument)),
                         Some(None) => match &arguments[..] {
                             // A value that only wraps another one.
                             [only] if quest.fields.is_empty() => {
@@ -250,30 +194,63 @@ impl Follower<'_, '_> {
             (_, Some(_)) if rounds.len() > callees.len() => None,
             _ => nth(&callees, &written, &quest.expression),
         };
-        let Some(callee) = callee else {
-            let of = receiver.map(|of| Quest { known: None, ..quest.clone() }.of(of));
-            return match of {
-                _ if !callees.is_empty() => {
-                    let place = self.frames.recording.place(quest.own.site);
-                    unknown(format!("`{name}` ran {} times in {place}", callees.len()))
-                }
-                Some(of) if SAME.contains(&name) => Next::Go(Box::new(of)),
-                Some(of) if INNER.contains(&name) => {
-                    let expression = of.expression.clone();
-                    Next::Go(Box::new(of.field_of(&expression, "0")))
-                }
-                _ => {
-                    let shown = if receiver.is_some() { format!(".{name}") } else { name.to_owned() };
-                    let inside = self.may_have_called(&quest, until);
-                    self.made(&format!("`{shown}`, which is not recorded{inside}"), &quest)
-                }
-            };
-        };
-        if !self.frames.has_returned(*callee) {
+        if let Some(callee) = callee {
+            return self.returned_by(quest, *callee, name);
+        }
+        if !callees.is_empty() {
+            let place = self.frames.recording.place(quest.own.site);
+            return unknown(format!("`{name}` ran {} times in {place}", callees.len()));
+        }
+        if let Some(next) = receiver.and_then(|of| self.passed_on(&quest, name, of, until)) {
+            return next;
+        }
+        let shown = if receiver.is_some() { format!(".{name}") } else { name.to_owned() };
+        let inside = self.may_have_called(&quest, until);
+        self.made(&format!("`{shown}`, which is not recorded{inside}"), &quest)
+    }
+
+    /// The value of a method of the standard library, where that of its receiver or of its closure is it.
+    fn passed_on(&mut self, quest: &Quest, name: &str, of: &Expression, until: StepId) -> Option<Next> {
+        let go = |quest: Quest| Some(Next::Go(Box::new(quest)));
+        // A method with such a name may be another one, so the value is not known there.
+        let receiver = |quest: Quest| Quest { known: None, ..quest.of(of) };
+        match passed_on(name)? {
+            PassedOn::Same => go(receiver(quest.clone())),
+            PassedOn::Inner => go(receiver(quest.clone()).field_of(of, "0")),
+            PassedOn::SameInner => go(receiver(quest.inner_value()?)),
+            PassedOn::OfClosure => {
+                let closure = self.only_closure(quest, until)?;
+                Some(self.returned_by(Quest { known: None, ..quest.clone() }, closure, name))
+            }
+            PassedOn::InnerOfClosure => {
+                let closure = self.only_closure(quest, until)?;
+                let inner = quest.inner_value()?.inner();
+                Some(self.returned_by(Quest { known: None, ..inner }, closure, name))
+            }
+        }
+    }
+
+    /// The call of the closure in a method's arguments, if it ran once and no other closure is in the statement.
+    fn only_closure(&mut self, quest: &Quest, until: StepId) -> Option<CallId> {
+        let is_closure = |part: &&Expression| matches!(part.kind, ExpressionKind::Closure(..));
+        let ExpressionKind::Method(_, _, arguments) = &quest.expression.kind else { return None };
+        let all = points(&quest.frame.function);
+        let value = all.iter().find(|point| point.range.start == quest.own.offset)?.value?;
+        let is_only = own_parts(value).iter().filter(|part| is_closure(part)).count() == 1;
+        (is_only && arguments.iter().any(|argument| is_closure(&argument))).then_some(())?;
+        match self.frames.callees(&quest.own, until, "{closure}")[..] {
+            [only] => Some(only),
+            _ => None,
+        }
+    }
+
+    /// The value that this call returned.
+    fn returned_by(&mut self, quest: Quest, callee: CallId, name: &str) -> Next {
+        if !self.frames.has_returned(callee) {
             return unknown(format!("`{name}` is not known to have returned"));
         }
-        let end = self.frames.end(*callee);
-        let Some((own, frame)) = self.frames.last_statement(*callee, end) else {
+        let end = self.frames.end(callee);
+        let Some((own, frame)) = self.frames.last_statement(callee, end) else {
             return unknown(format!("the source text of `{name}` is not known"));
         };
         let has_failed = |known: &str| known.starts_with("Err(") || known == "None";
@@ -549,12 +526,6 @@ fn unknown(why: String) -> Next {
     Next::End(OriginEnd::Unknown(why))
 }
 
-/// The rest of the fields, behind the first.
-fn inner(mut quest: Quest) -> Quest {
-    quest.fields.remove(0);
-    quest
-}
-
 fn is_type(name: &str) -> bool {
     name.starts_with(|first: char| first.is_uppercase())
 }
@@ -573,11 +544,6 @@ fn constructed<'e>(
         };
         arguments.get(number.parse::<usize>().ok()?)
     })
-}
-
-/// Of the value `Some(3)` and the name `Some` the `3`.
-fn wrapped<'k>(known: &'k str, name: &str) -> Option<&'k str> {
-    known.strip_prefix(name)?.strip_prefix('(')?.strip_suffix(')')
 }
 
 /// `a.b`, as a user writes it.

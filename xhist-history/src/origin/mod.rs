@@ -6,11 +6,13 @@
 mod changes;
 mod follow;
 mod frames;
+mod quest;
 mod result;
 mod returns;
 mod search;
 mod sources;
 mod start;
+mod std_methods;
 mod syntax;
 mod value_text;
 

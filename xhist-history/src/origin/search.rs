@@ -2,55 +2,12 @@
 
 use super::changes::{Change, GivenBy, KnownVariable, changes, variable};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
+use super::std_methods::only_reads;
 use super::syntax::{SourceFunction, points};
 use crate::recording::StepId;
 
 /// Calls inside each other that are searched.
 const DEEPEST: u32 = 24;
-
-/// Methods of the standard library that change nothing. A recorded method is looked into instead.
-const READING_METHODS: [&str; 40] = [
-    "len",
-    "is_empty",
-    "iter",
-    "get",
-    "first",
-    "last",
-    "contains",
-    "contains_key",
-    "clone",
-    "to_string",
-    "to_owned",
-    "as_str",
-    "as_ref",
-    "as_slice",
-    "as_bytes",
-    "chars",
-    "bytes",
-    "cmp",
-    "partial_cmp",
-    "eq",
-    "ne",
-    "is_some",
-    "is_none",
-    "is_ok",
-    "is_err",
-    "copied",
-    "cloned",
-    "keys",
-    "values",
-    "starts_with",
-    "ends_with",
-    "trim",
-    "split",
-    "lines",
-    "borrow",
-    "unwrap",
-    "expect",
-    "min",
-    "max",
-    "hash",
-];
 
 /// What changed a variable last.
 pub enum LastChange {
@@ -150,7 +107,7 @@ fn in_callees(
     let until = frames.window_end(&caller, own.step, (own.offset, within));
     let callees = frames.callees(own, until, name);
     if callees.is_empty() {
-        let reads = !known.is_changeable || READING_METHODS.contains(&name);
+        let reads = !known.is_changeable || only_reads(name);
         let place = frames.recording.place(own.site);
         return match reads {
             true => LastChange::Entered,

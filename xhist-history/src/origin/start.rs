@@ -1,8 +1,9 @@
 //! Where the way back begins: a name at a step, or the two sides of an assertion.
 
 use super::changes::{place, variable, variable_behind};
-use super::follow::{Follower, Quest};
+use super::follow::Follower;
 use super::frames::{Frames, OwnStep, SyntaxFrame};
+use super::quest::Quest;
 use super::result::ValueOrigin;
 use super::returns::called;
 use super::search::value_of;
