@@ -22,6 +22,10 @@ const OUTWARD: f64 = 0.85;
 /// Parts of more kinds, and other weights, were no better on crates that did not choose them.
 const OF_CHECK: Weights =
     Weights { rest: 0.24, text: 0.46, made: 0.12, near: 0.12, open: 0.0, difference: 0.06 };
+/// The same without a passed test, if few of all statements that ran made the value: many more compute something.
+const OF_RARE_MAKERS: Weights = Weights { text: 0.22, made: 0.36, ..OF_CHECK };
+/// How many times as many statements ran then as made the value.
+const RARE: usize = 10;
 /// If the program itself panicked: the mistake is often there.
 const OF_PANIC: Weights =
     Weights { rest: 0.26, text: 0.12, made: 0.08, near: 0.30, open: 0.12, difference: 0.0 };
@@ -155,8 +159,8 @@ pub fn rank(
     let (failed, evidence) = (failed.to_vec(), evidence(program, &tests, totals));
     let mut ranking = Ranking { totals, failed, evidence, ..Ranking::default() };
     let decided = add_branches(program, &tests, totals, &mut ranking.evidence);
-    let weights = Weights::of(program, &tests);
     add_order(program, &members, accesses, &mut ranking);
+    let weights = Weights::of(program, &tests, &ranking.evidence);
     for (site, evidence) in ranking.evidence.iter_mut().enumerate() {
         if evidence.counts.failed > 0 {
             let TextEvidence { weight, is_check } = weigh(site as u32);
@@ -379,7 +383,7 @@ struct Weights {
 }
 
 impl Weights {
-    fn of(program: &ProgramSites, tests: &[&Test]) -> &'static Weights {
+    fn of(program: &ProgramSites, tests: &[&Test], evidence: &[SiteEvidence]) -> &'static Weights {
         // A check in `main` is one of what `main` began.
         let is_of_test =
             |site: u32| program.sites[site as usize].role == Role::Test || program.is_of_main(site);
@@ -387,7 +391,14 @@ impl Weights {
         let checks: Vec<bool> =
             histories.map(|history| history.is_check && history.panic_site.is_some_and(is_of_test)).collect();
         let failed = checks.iter().filter(|is_check| **is_check).count();
-        if 2 * failed > checks.len() { &OF_CHECK } else { &OF_PANIC }
+        if 2 * failed <= checks.len() {
+            return &OF_PANIC;
+        }
+        let own = evidence.iter().zip(&program.sites).filter(|(_, site)| site.role == Role::Own);
+        let ran = own.clone().filter(|(evidence, _)| evidence.counts.failed > 0).count();
+        let makers = own.filter(|(evidence, _)| evidence.made > 0.0).count();
+        let are_rare = tests.iter().all(|test| test.failed) && (1..=ran / RARE).contains(&makers);
+        if are_rare { &OF_RARE_MAKERS } else { &OF_CHECK }
     }
 }
 
@@ -600,6 +611,23 @@ mod tests {
         assert_eq!(first(true, Role::Test), 0);
         assert_eq!(first(true, Role::Own), 11, "a check of the program itself");
         assert_eq!(first(false, Role::Own), 11);
+    }
+
+    #[test]
+    fn what_made_a_value_counts_more_than_the_text_if_few_statements_did_and_no_test_passed() {
+        let first = |makers: &[u32], passed: &[Test]| {
+            let mut program = program();
+            program.sites[11].role = Role::Test;
+            let mut tests = [&[test(0b1111_1111_1111, true)], passed].concat();
+            let history = tests[0].history.as_mut().unwrap();
+            (history.panic_site, history.is_check) = (Some(11), true);
+            history.makers = makers.iter().map(|site| Maker { site: *site, steps: 2 }).collect();
+            let weight = |site| if site == 10 { 1.0 } else { 0.5 };
+            let weigh = &mut |site| TextEvidence { weight: weight(site), is_check: true };
+            rank(&program, &tests, &[0], &HashMap::new(), weigh).suspects[0].site
+        };
+        assert_eq!((first(&[2], &[]), first(&[2, 3], &[])), (2, 10));
+        assert_eq!(first(&[2], &[test(1 << 11, false)]), 10, "a test passed");
     }
 
     #[test]
