@@ -8,8 +8,8 @@ use qs_core::record::value::RecordedValue;
 
 use super::answer_draft::{Draft, DrawnListing, FEWEST_LINES};
 use super::answer_rows::{
-    Sources, answered_panic, answered_rows, caught_text, more_suspects, reentry_texts, write_after,
-    write_caught, write_caught_by_others, write_end, write_reentries, write_rows, write_unwound_from,
+    Sources, answered_panic, answered_rows, caught_by_others, caught_text, more_suspects, reentry_texts,
+    unwound_text, write_after, write_before, write_end, write_reentries, write_rows,
 };
 use super::answer_sources::RingSources;
 use super::answer_threads::{PANICKED, ShownThread, is_main, rank, rank_of};
@@ -254,8 +254,11 @@ impl<'o> AnswerReport<'o> {
             true => String::new(),
             false => self.more_suspects(threads, (&listed, draft.named_bytes)),
         };
-        context.out.write_all(named.as_bytes())?;
-        write_caught_by_others(caught, context.out)?;
+        let caught = caught_by_others(caught);
+        write!(context.out, "{named}{caught}")?;
+        if let Some(answered) = &self.options.answered {
+            answered.note(&[waits, named.as_bytes(), caught.as_bytes()].concat());
+        }
         self.write_others(others, context)?;
         if has_failed {
             context.out.write_all(waits)?;
@@ -295,6 +298,10 @@ impl<'o> AnswerReport<'o> {
         };
         writeln!(context.out, "last statements{of}{until} (newest last):")?;
         let log = self.log.of(ring, context);
+        let (_, names) = context.maps.of(ring);
+        let caught = caught.map(|caught| caught_text(caught, code));
+        let unwound = tail.unwound_from((code, names), ending).map(|first| unwound_text(first, code));
+        write_before(caught.as_deref(), unwound.as_deref(), context.out)?;
         if let Some(answered) = &self.options.answered {
             let log = log.clone();
             let (end, signal) = match ending.end {
@@ -309,16 +316,10 @@ impl<'o> AnswerReport<'o> {
                 end,
                 signal,
                 after,
+                notes: caught.into_iter().chain(unwound).collect(),
                 log,
                 ..AnsweredThread::default()
             });
-        }
-        let (_, names) = context.maps.of(ring);
-        if let Some(caught) = *caught {
-            write_caught(caught, code, context.out)?;
-        }
-        if let Some(first) = tail.unwound_from((code, names), ending) {
-            write_unwound_from(first, code, context.out)?;
         }
         let (lines, place) = self.write_rows(ready, before, draft, context)?;
         listed.extend(lines);
