@@ -524,17 +524,21 @@ fn ctrl_c() {
 
 fn still_running() {
     let tree = Tree::package("hangs");
-    let tests = "#[test]\nfn fails() { panic!() }\n#[test]\nfn hangs() { loop { std::thread::sleep(TICK) } }";
-    let tick = "\nconst TICK: std::time::Duration = std::time::Duration::from_millis(1);\n";
-    tree.write("src/lib.rs", &[tests, tick].concat());
+    let tests =
+        "#[test]\nfn fails() { panic!() }\n#[test]\nfn hangs() { std::thread::spawn(wait).join().unwrap() }";
+    let wait = "\nfn wait() { loop { std::thread::sleep(std::time::Duration::from_millis(1)) } }\n";
+    tree.write("src/lib.rs", &["#![cfg(test)]\n", tests, wait].concat());
     let mut started = cargo(tree.path()).args("xhist test --lib -- --test-threads=2").start();
     started.wait_for("test fails ... FAILED\n");
+    std::thread::sleep(Duration::from_millis(100));
     kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
         .expect("a group");
     let done = started.done().expect(130);
     for line in ["test fails failed", "test hangs still ran when SIGINT (signal 2) came"] {
         done.check(message_of(&done).contains(&format!("xhist: {line}\nlast statements of thread ")), line);
     }
+    let (_, hang) = message_of(&done).split_once("test hangs still ran").expect("its listing");
+    done.check(hang.contains("  src/lib.rs:6  wait "), "the thread that it waits for");
 }
 
 fn signal_alone() {

@@ -431,8 +431,13 @@ fn test_that_died<'a>(map: &MapFile, process: &'a Process, results: &Results) ->
         return killed.filter(is_test);
     }
     let open = |ring: &&Ring| matches!(ring.header.status, Status::Live | Status::Panicked);
-    let mut tests = process.rings.iter().filter(open).filter(is_test);
-    tests.next().filter(|_| tests.next().is_none())
+    let tests = process.rings.iter().filter(open).filter(is_test);
+    // Threads that a test starts have its name unless they get their own.
+    let first = tests.clone().min_by_key(|ring| ring.header.start_time)?;
+    tests
+        .map(|ring| ring.header.thread_name())
+        .all(|name| name == first.header.thread_name())
+        .then_some(first)
 }
 
 /// Whether a function is that of a test. Paths of functions start at their file.
