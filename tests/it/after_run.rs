@@ -204,6 +204,10 @@ fn threads() {
     done.check(message.matches("last statements of thread ").count() == 7, "all threads");
     let first = message.split("last statements of thread ").nth(1).unwrap_or_default();
     assert_eq!(last_place(first), place(ends(), "src/main.rs", "// with threads"));
+    // Of more threads than have room, the one that the signal ended ran last.
+    let done = run(ends(), "fault").done().expect(139);
+    let fault = place(ends(), "src/main.rs", "// fault");
+    done.check(message_of(&done).contains(&format!("  {fault} ")), "what faulted");
 }
 
 const MODULE: &str = "a_module_with_a_name_that_is_rather_long";

@@ -12,7 +12,7 @@ use super::answer_rows::{
     unwound_text, write_after, write_before, write_end, write_reentries, write_rows,
 };
 use super::answer_sources::RingSources;
-use super::answer_threads::{PANICKED, ShownThread, is_main, rank, rank_of};
+use super::answer_threads::{PANICKED, ShownThread, is_main, newest_time, ran_earlier, rank, rank_of};
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
@@ -131,11 +131,13 @@ impl<'o> AnswerReport<'o> {
             let caught = tail.caught((&codes[&map], names), &ending);
             threads.push(ShownThread { ring: ring.clone(), tail, ending, caught });
         }
+        let newest = newest_time(&self.rings);
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
         threads.sort_by_key(|thread| {
             let (rank, order) = (rank(thread), thread.ending.order);
             let is_later = !thread.ring.is_before_reset();
-            (rank, is_later, if thread.has_failed() { order } else { 0 }, thread.ring.number)
+            let ran_earlier = ran_earlier(&thread.ring, rank, newest);
+            (rank, is_later, ran_earlier, if thread.has_failed() { order } else { 0 }, thread.ring.number)
         });
         let mut left = 0..self.most_threads();
         let mut is_left_out = |thread: &mut ShownThread| left.next().is_none() && !is_main(&thread.ring);
@@ -468,7 +470,8 @@ impl Report for AnswerReport<'_> {
         }
         self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
-        rings.sort_by_key(|ring| rank_of(ring));
+        let newest = newest_time(opening.rings);
+        rings.sort_by_key(|ring| (rank_of(ring), ran_earlier(ring, rank_of(ring), newest)));
         let most = self.most_threads();
         // Of many threads that panicked, only their histories show which one ended the process.
         let failed = rings.iter().take(MOST_FAILED).take_while(|ring| rank_of(ring) <= PANICKED).count();
