@@ -19,6 +19,7 @@ pub const CASES: &[Case] = &[
     Case::new("the_output_of_tests_is_passed_on_as_it_is", passed_on),
     Case::new("a_terminal_stays_a_terminal", terminal),
     Case::new("tests_that_abort_are_named_with_the_signal", aborted_test),
+    Case::new("a_test_that_still_ran_is_named_beside_one_that_failed", still_running),
     Case::new("what_a_second_panic_aborts_comes_before_other_panics", aborts_behind_other_panics),
     Case::new("what_a_failed_test_started_is_kept", started_by_a_failed_test),
     Case::new("a_test_program_without_a_harness_is_named_and_no_test_that_passed", own_harness),
@@ -28,7 +29,7 @@ pub const CASES: &[Case] = &[
     Case::new("memory_does_not_depend_on_the_size_of_a_ring", || memory("abort", "1g")),
     Case::new("a_large_ring_ends_in_the_right_statement", large_ring),
     Case::new("signals_end_it_while_it_reports", interrupted_report),
-    Case::new("ctrl_c_is_the_programs", ctrl_c),
+    Case::new("keys_that_end_a_program_are_the_programs", ctrl_c),
     Case::new("a_signal_for_cargo_xhist_alone_reaches_the_program", signal_alone),
     Case::new("commands_that_are_printed_work_when_typed", typed),
     Case::new("the_users_command_gets_rings_of_crashes", uploads),
@@ -158,6 +159,12 @@ fn exit_codes() {
     let becomes = place(ends(), "src/main.rs", "// becomes");
     done.check(message_of(&done).contains("left by `_exit` or `exec`, exit code 1"), "another program ended");
     assert_eq!(last_place(&done.stderr), becomes);
+    let done = run(ends(), "fork_exit 4").done().expect(4);
+    done.check(
+        done.stderr.contains(" ended with exit code 4\n"),
+        "not only its children that left by `_exit`",
+    );
+    assert_eq!(last_place(&done.stderr), place(ends(), "src/main.rs", "// behind children"));
     let done = run(ends(), "thread").succeed();
     done.check(
         message_of(&done).contains(" had a panic\nlast statements of thread "),
@@ -197,6 +204,10 @@ fn threads() {
     done.check(message.matches("last statements of thread ").count() == 7, "all threads");
     let first = message.split("last statements of thread ").nth(1).unwrap_or_default();
     assert_eq!(last_place(first), place(ends(), "src/main.rs", "// with threads"));
+    // Of more threads than have room, the one that the signal ended ran last.
+    let done = run(ends(), "fault").done().expect(139);
+    let fault = place(ends(), "src/main.rs", "// fault");
+    done.check(message_of(&done).contains(&format!("  {fault} ")), "what faulted");
 }
 
 const MODULE: &str = "a_module_with_a_name_that_is_rather_long";
@@ -495,13 +506,17 @@ fn interrupted_report() {
 }
 
 fn ctrl_c() {
-    let mut started = run(ends(), "sleep").start();
-    started.wait_for("ready\n");
-    kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
-        .expect("a group");
-    let done = started.done().expect(130);
-    done.check(message_of(&done).contains(" died of SIGINT (signal 2)\n"), "the signal");
-    done.check(!last_place(message_of(&done)).is_empty(), "a listing");
+    for (signal, code, name) in
+        [(Signal::INT, 130, "SIGINT (signal 2)"), (Signal::QUIT, 131, "SIGQUIT (signal 3)")]
+    {
+        let mut started = run(ends(), "sleep").start();
+        started.wait_for("ready\n");
+        kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), signal)
+            .expect("a group");
+        let done = started.done().expect(code);
+        done.check(message_of(&done).contains(&format!(" died of {name}\n")), name);
+        done.check(!last_place(message_of(&done)).is_empty(), "a listing");
+    }
     // A program that ignores it goes on.
     let mut started = run(ends(), "polite").start();
     started.wait_for("ready\n");
@@ -509,6 +524,25 @@ fn ctrl_c() {
         .expect("a group");
     let done = started.done().expect(0);
     done.check(message_of(&done).is_empty(), "it ended well");
+}
+
+fn still_running() {
+    let tree = Tree::package("hangs");
+    let tests =
+        "#[test]\nfn fails() { panic!() }\n#[test]\nfn hangs() { std::thread::spawn(wait).join().unwrap() }";
+    let wait = "\nfn wait() { loop { std::thread::sleep(std::time::Duration::from_millis(1)) } }\n";
+    tree.write("src/lib.rs", &["#![cfg(test)]\n", tests, wait].concat());
+    let mut started = cargo(tree.path()).args("xhist test --lib -- --test-threads=2").start();
+    started.wait_for("test fails ... FAILED\n");
+    std::thread::sleep(Duration::from_millis(100));
+    kill_process_group(Pid::from_raw(started.pid().cast_signed()).expect("a process"), Signal::INT)
+        .expect("a group");
+    let done = started.done().expect(130);
+    for line in ["test fails failed", "test hangs still ran when SIGINT (signal 2) came"] {
+        done.check(message_of(&done).contains(&format!("xhist: {line}\nlast statements of thread ")), line);
+    }
+    let (_, hang) = message_of(&done).split_once("test hangs still ran").expect("its listing");
+    done.check(hang.contains("  src/lib.rs:6  wait "), "the thread that it waits for");
 }
 
 fn signal_alone() {

@@ -8,6 +8,7 @@ use xhist_tests::{Case, Done, Tree, cargo, manifest, report, share_of_million};
 
 pub const CASES: &[Case] = &[
     Case::new("another_input_parts_where_it_is_read_otherwise", inputs),
+    Case::new("branches_of_one_line_have_their_own_text", one_line),
     Case::new("tests_of_a_run_are_compared_by_name", tests),
     Case::new("tests_without_a_common_point_are_compared_by_what_they_ran", apart),
     Case::new("other_builds_and_programs_are_refused", others),
@@ -51,6 +52,12 @@ mod tests {
 }
 ";
 
+const ONE_LINE: &str = "fn main() {
+    let number: i32 = std::env::args().nth(1).unwrap().parse().unwrap();
+    println!(\"{}\", if number < 0 { let low = -number; low } else { let high = number + 1; high });
+}
+";
+
 const PARSE: &str = "pub fn parse(text: &str) -> Vec<i64> {
     let mut items = Vec::new();
     for part in text.split(',') {
@@ -79,6 +86,18 @@ fn project() -> Tree {
     tree.write("src/main.rs", MAIN);
     tree.write("src/parse.rs", PARSE);
     tree
+}
+
+fn one_line() {
+    let tree = Tree::program("one-line", ONE_LINE);
+    record(&tree, "good", "1", "").expect(0);
+    record(&tree, "bad", "-1", "").expect(0);
+    let done = diff(tree.path(), "good.xhist bad.xhist").expect(0);
+    for (side, text) in [("GOOD", "let high = number + 1;"), ("BAD", "let low = -number;")] {
+        let row = done.stdout.lines().find(|line| line.trim_start().starts_with(side)).unwrap_or_default();
+        let words: Vec<&str> = row.split_whitespace().collect();
+        done.check(words.join(" ") == format!("{side} src/main.rs:3 {text} main"), text);
+    }
 }
 
 /// Records a run in `NAME.xhist`.

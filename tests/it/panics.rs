@@ -423,9 +423,15 @@ fn caught_in_worker() {
         text.contains(&format!("not printed: in thread workers#3, {caught}")),
         "named without a listing",
     );
+    let json = report(tree.path()).args("answer --format json last").succeed();
+    let caught = caught.trim_end();
+    let note = format!("\"notes\":[\"not printed: in thread workers#3, {caught}\"");
+    json.check(json.stdout.contains(&note), "for programs, too");
     let done = cargo(tree.path()).args("xhist run --quiet -- exit").done().expect(7);
     let text = listing(&done);
     let (_, behind_main) = text.split_once("\nlast statements of thread worker").expect("a worker");
     let first = behind_main.lines().nth(1).unwrap_or_default();
-    done.check(first == format!("  ... {}", caught.trim_end()), "the worker that caught it comes first");
+    done.check(first == format!("  ... {caught}"), "the worker that caught it comes first");
+    let json = report(tree.path()).args("answer --format json last").succeed();
+    json.check(json.stdout.contains(&format!("\"notes\":[\"{caught}\"]")), "so it has for programs");
 }

@@ -258,6 +258,11 @@ fn is_hash(text: &str) -> bool {
     text.len() == 16 && text.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
+/// Whether a program of this name may be one that runs tests: cargo appends a hash to their names.
+pub(crate) fn is_test_program(name: &str) -> bool {
+    name.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash))
+}
+
 /// The file name of the program in a command. Its path may contain blanks, and its arguments slashes, so the hash decides
 /// that cargo appends to the names of test programs.
 fn program_name(command: &str) -> &str {
@@ -265,9 +270,8 @@ fn program_name(command: &str) -> &str {
         let word = str::split(text, ' ').next().unwrap_or(text);
         word.strip_suffix(".exe").unwrap_or(word)
     };
-    let has_hash = |name: &&str| name.rsplit_once('-').is_some_and(|(_, hash)| is_hash(hash));
     let mut names = command.rsplit(['/', '\\']).map(first_word);
-    names.find(has_hash).unwrap_or_else(|| {
+    names.find(|name| is_test_program(name)).unwrap_or_else(|| {
         let path = command.split(" -").next().unwrap_or(command);
         first_word(path.rsplit(['/', '\\']).next().unwrap_or(path))
     })

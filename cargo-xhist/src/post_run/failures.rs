@@ -8,7 +8,7 @@ use qs_core::ring::Status;
 use super::outcome::{RunnerRecord, shown_signal, signal_name, signal_of};
 use super::rings::{End, Process, Ring};
 use super::run::{Ended, Run, RunKind};
-use crate::output::results::{Failed, Results};
+use crate::output::results::{Failed, Results, is_test_program};
 use crate::system;
 use xhist_history::runs::record::{
     CrashRecord, TestOutcome, TestRecord, is_documentation, is_documentation_program, is_thread_of,
@@ -136,11 +136,19 @@ struct Find<'a, 'r> {
 }
 
 impl<'a> Find<'a, '_> {
-    /// Processes that died or panicked: the program itself, then the newest.
+    /// Processes that died or panicked: the program itself, then the newest. Children often leave by `_exit` as they should,
+    /// so those with a panic come before, and so does the program itself where it ended with an exit code.
     fn crashes(&self) -> Failures<'a> {
-        let mut bad: Vec<&Process> = self.with_end(End::Died).collect();
-        bad.extend(self.with_end(End::Panicked));
-        bad.sort_by_key(|process| (self.is_own(process), self.end(process) == End::Died));
+        let mut bad: Vec<&Process> = self.with_end(End::Died).chain(self.with_end(End::Panicked)).collect();
+        if !bad.is_empty() {
+            bad.extend(self.with_end(End::Clean).filter(|process| self.is_own(process)));
+        }
+        bad.sort_by_key(|process| match (self.is_own(process), self.end(process)) {
+            (true, End::Died | End::Panicked) => 3,
+            (false, End::Panicked) => 2,
+            (true, _) => 1,
+            (false, _) => 0,
+        });
         bad.reverse();
         Failures { crashes: self.described(bad), ..Failures::default() }
     }
@@ -254,7 +262,7 @@ impl<'a> Find<'a, '_> {
                 its.clone().rfind(has_own).or_else(|| its.next_back().filter(|_| results.failed.is_empty()));
             let Some(process) = found else { continue };
             let how = match (process.has_panicked_in_main(), program.code) {
-                (false, Some(code)) => format!("ended with exit code {code}"),
+                (false, Some(code)) => ended_with(code),
                 (false, None) => "failed".to_owned(),
                 (true, _) => self.end_of(process),
             };
@@ -309,15 +317,19 @@ impl<'a> Find<'a, '_> {
         found.collect::<BTreeMap<_, _>>().into_values().collect()
     }
 
-    /// Test programs that a signal ended, according to cargo.
+    /// Test programs that a signal ended, according to cargo, or together with cargo.
     fn killed(&self, results: &Results) -> Vec<&'a Process> {
         let died: Vec<&Process> = self.with_end(End::Died).collect();
-        let named: Vec<&Process> = died
-            .iter()
-            .filter(|process| results.killed.iter().any(|(name, _)| name == process.program()))
-            .copied()
-            .collect();
+        let is_named = |process: &Process| results.killed.iter().any(|(name, _)| name == process.program());
+        let is_its = |process: &&Process| is_named(process) || self.stopped_by(process).is_some();
+        let named: Vec<&Process> = died.iter().copied().filter(is_its).collect();
         if named.is_empty() && results.failed.is_empty() { died } else { named }
+    }
+
+    /// The signal that ended the run while a test program ran: of that program cargo printed nothing.
+    fn stopped_by(&self, process: &Process) -> Option<String> {
+        let signal = self.ended.asked.map(signal_name).or_else(|| signal_of(self.ended.status))?;
+        is_test_program(process.program()).then_some(signal)
     }
 
     /// Documentation tests that failed: their programs, by the ids in their panic messages. The programs that are not
@@ -379,8 +391,12 @@ impl<'a> Find<'a, '_> {
             (End::Died, None, Some(code)) if is_own => {
                 format!("left by `_exit` or `exec`, exit code {code}: no exit handler ran")
             }
-            (End::Died, None, _) => "died of a signal, or left by `_exit` or `exec`".to_owned(),
+            (End::Died, None, _) => match self.stopped_by(process) {
+                Some(signal) => format!("still ran when {} came", shown_signal(&signal)),
+                None => "died of a signal, or left by `_exit` or `exec`".to_owned(),
+            },
             (End::Panicked, ..) => "had a panic".to_owned(),
+            (End::Clean, None, Some(code)) if is_own => ended_with(code),
             (End::Clean | End::Running, ..) => "ended".to_owned(),
         }
     }
@@ -392,6 +408,10 @@ impl<'a> Find<'a, '_> {
         let same = self.with_end(End::Died).filter(|other| other.program() == process.program());
         (same.count() == 1).then(|| signal.clone())
     }
+}
+
+fn ended_with(code: i32) -> String {
+    format!("ended with exit code {code}")
 }
 
 /// The thread of the test that ended its process, if it is known: the one that a signal ended, else the only test that had not
@@ -411,8 +431,13 @@ fn test_that_died<'a>(map: &MapFile, process: &'a Process, results: &Results) ->
         return killed.filter(is_test);
     }
     let open = |ring: &&Ring| matches!(ring.header.status, Status::Live | Status::Panicked);
-    let mut tests = process.rings.iter().filter(open).filter(is_test);
-    tests.next().filter(|_| tests.next().is_none())
+    let tests = process.rings.iter().filter(open).filter(is_test);
+    // Threads that a test starts have its name unless they get their own.
+    let first = tests.clone().min_by_key(|ring| ring.header.start_time)?;
+    tests
+        .map(|ring| ring.header.thread_name())
+        .all(|name| name == first.header.thread_name())
+        .then_some(first)
 }
 
 /// Whether a function is that of a test. Paths of functions start at their file.

@@ -63,6 +63,6 @@ pub(crate) struct Ended {
     pub(crate) pid: u32,
     /// What was printed about tests, where that was read.
     pub(crate) results: Option<Results>,
-    /// The signal that asked it to end: Ctrl-C, or SIGTERM.
+    /// The signal that asked it to end, such as that of Ctrl-C.
     pub(crate) asked: Option<i32>,
 }

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM as they arrive, and whether cargo has ended: after that, either ends this process.
+//! Ctrl-C and other signals as they arrive, and whether cargo has ended: after that, each ends this process.
 
 use std::io;
 use std::process::ExitStatus;

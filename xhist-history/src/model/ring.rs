@@ -37,6 +37,8 @@ pub struct Ring {
     pub clock_hz: u32,
     /// Its clock at some moment, and nanoseconds since 1970 then; 0 = not known.
     pub start: (u64, u64),
+    /// Its clock at its last time stamp; 0 = not known.
+    pub last_time: u64,
     /// Hash of the map of its build; 0 = not known.
     pub map_hash: u64,
     /// Its times are tickets: one order of all entries of its process.

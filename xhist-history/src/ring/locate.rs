@@ -239,6 +239,7 @@ pub fn describe(number: usize, offset: usize, header: &Header) -> Ring {
         status,
         clock_hz: header.clock_hz,
         start: (header.start_time, header.start_wall),
+        last_time: header.last_time,
         map_hash: header.map_hash,
         exact: header.flags.has(Flags::EXACT),
         entries_only: header.has_entries_only(),

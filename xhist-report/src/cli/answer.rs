@@ -16,7 +16,7 @@ use super::values::ValueArgs;
 use crate::budget::{Budget, KeptEntries, Weight};
 use crate::causes::suspects::{self, FirstLines, RingsOfTests, StartedProcess};
 use crate::format::ReportKind;
-use crate::format::entries::{AnsweredThread, SharedAnswer};
+use crate::format::entries::{AnsweredEnds, SharedAnswer};
 use crate::format::{FORMATS, Layout, Links};
 use crate::options::{ListingRoom, Options};
 use crate::reports::report;
@@ -556,7 +556,7 @@ impl Listing {
         file: &Path,
         part: ListedPart,
         notes: &mut Notes<'_>,
-    ) -> Result<Vec<AnsweredThread>, source::SourceError> {
+    ) -> Result<AnsweredEnds, source::SourceError> {
         let opened = self.opened.open(file)?;
         let answered = SharedAnswer::default();
         let options = Options {

@@ -5,7 +5,7 @@ use std::path::Path;
 use serde::Serialize;
 
 use crate::budget::Budget;
-use crate::format::entries::AnsweredThread;
+use crate::format::entries::{AnsweredEnds, AnsweredThread};
 use xhist_history::model::visible;
 use xhist_history::notes::typed::{self, shown_path};
 use xhist_history::recording::SuspectRow;
@@ -77,6 +77,9 @@ pub struct AnsweredFailure {
     pub place: Option<LastStatement>,
     /// The ends of its threads, the most relevant first.
     pub threads: Vec<AnsweredThread>,
+    /// Lines about all of them, as in the text: what they wait for, and panics that others caught.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Processes that a test started.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub started: Vec<AnsweredFailure>,
@@ -189,6 +192,11 @@ impl AnswerDocument {
         if let Some(next) = self.next.pop() {
             return Some(bytes(&next) + 1);
         }
+        if let Some(failure) = self.failures.iter_mut().rfind(|failure| !failure.notes.is_empty()) {
+            let before = bytes(failure);
+            failure.notes.clear();
+            return Some(before - bytes(failure));
+        }
         if let Some(failure) = self.failures.pop() {
             left_out.failures += 1;
             return Some(bytes(&failure) + 1);
@@ -218,7 +226,7 @@ impl AnsweredFailure {
 
     /// With these ends of threads; the first of them says where it failed.
     #[must_use]
-    pub fn at_end_of(self, threads: Vec<AnsweredThread>) -> AnsweredFailure {
+    pub fn at_end_of(self, AnsweredEnds { threads, notes }: AnsweredEnds) -> AnsweredFailure {
         let rows = threads.first().map(|thread| &thread.rows[..]).unwrap_or_default();
         let last = rows.iter().rev().find_map(|row| Some((row, row.line?)));
         let place = last.map(|(row, line)| LastStatement {
@@ -226,7 +234,7 @@ impl AnsweredFailure {
             line,
             function: row.function.clone(),
         });
-        AnsweredFailure { place, threads, ..self }
+        AnsweredFailure { place, threads, notes, ..self }
     }
 }
 
@@ -247,9 +255,10 @@ mod tests {
         let row = |kind, line| AnsweredRow { kind, line, file: "a.rs".into(), ..AnsweredRow::default() };
         let rows = vec![row("statement", Some(3)), row("statement", Some(7)), row("folded", None)];
         let threads = vec![AnsweredThread { rows, ..AnsweredThread::default() }, AnsweredThread::default()];
-        let place = AnsweredFailure::default().at_end_of(threads).place;
+        let ends = AnsweredEnds { threads, ..AnsweredEnds::default() };
+        let place = AnsweredFailure::default().at_end_of(ends).place;
         assert_eq!(place, Some(LastStatement { file: "a.rs".into(), line: 7, function: String::new() }));
-        assert_eq!(AnsweredFailure::default().at_end_of(Vec::new()).place, None);
+        assert_eq!(AnsweredFailure::default().at_end_of(AnsweredEnds::default()).place, None);
     }
 
     #[test]
@@ -261,7 +270,10 @@ mod tests {
             ..AnsweredRow::default()
         };
         let thread = || AnsweredThread { rows: (1..40).map(row).collect(), ..AnsweredThread::default() };
-        let failure = |_| AnsweredFailure::default().at_end_of(vec![thread(), thread()]);
+        let failure = |_| {
+            AnsweredFailure::default()
+                .at_end_of(AnsweredEnds { threads: vec![thread(), thread()], ..AnsweredEnds::default() })
+        };
         let whole = || AnswerDocument::of(Path::new("run"), None, (0..30).map(failure).collect());
         for size in [1024, 3000, 20_000, 1_000_000] {
             let mut document = whole();
@@ -292,7 +304,10 @@ mod tests {
         };
         for (threads, length) in [(100, 40), (3, 400), (1, 9000)] {
             let failure = || AnsweredFailure { name: "test".into(), ..AnsweredFailure::default() };
-            let ends = || (0..threads).map(|_| thread(length)).collect();
+            let ends = || AnsweredEnds {
+                threads: (0..threads).map(|_| thread(length)).collect(),
+                notes: vec!["n".repeat(length)],
+            };
             let started = vec![failure().at_end_of(ends()), failure().at_end_of(ends())];
             let failure = AnsweredFailure { started, ..failure().at_end_of(ends()) };
             for size in [1024, 8192] {

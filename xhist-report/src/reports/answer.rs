@@ -8,11 +8,11 @@ use qs_core::record::value::RecordedValue;
 
 use super::answer_draft::{Draft, DrawnListing, FEWEST_LINES};
 use super::answer_rows::{
-    Sources, answered_panic, answered_rows, caught_text, more_suspects, reentry_texts, write_after,
-    write_caught, write_caught_by_others, write_end, write_reentries, write_rows, write_unwound_from,
+    Sources, answered_panic, answered_rows, caught_by_others, caught_text, more_suspects, reentry_texts,
+    unwound_text, write_after, write_before, write_end, write_reentries, write_rows,
 };
 use super::answer_sources::RingSources;
-use super::answer_threads::{PANICKED, ShownThread, is_main, rank, rank_of};
+use super::answer_threads::{PANICKED, ShownThread, is_main, newest_time, ran_earlier, rank, rank_of};
 use super::lock_waits::LockWaits;
 use super::log_lines::LogLines;
 use crate::format::entries::AnsweredThread;
@@ -131,11 +131,13 @@ impl<'o> AnswerReport<'o> {
             let caught = tail.caught((&codes[&map], names), &ending);
             threads.push(ShownThread { ring: ring.clone(), tail, ending, caught });
         }
+        let newest = newest_time(&self.rings);
         // The first panic is the cause of those that follow from it, such as that of a thread that joins.
         threads.sort_by_key(|thread| {
             let (rank, order) = (rank(thread), thread.ending.order);
             let is_later = !thread.ring.is_before_reset();
-            (rank, is_later, if thread.has_failed() { order } else { 0 }, thread.ring.number)
+            let ran_earlier = ran_earlier(&thread.ring, rank, newest);
+            (rank, is_later, ran_earlier, if thread.has_failed() { order } else { 0 }, thread.ring.number)
         });
         let mut left = 0..self.most_threads();
         let mut is_left_out = |thread: &mut ShownThread| left.next().is_none() && !is_main(&thread.ring);
@@ -254,8 +256,11 @@ impl<'o> AnswerReport<'o> {
             true => String::new(),
             false => self.more_suspects(threads, (&listed, draft.named_bytes)),
         };
-        context.out.write_all(named.as_bytes())?;
-        write_caught_by_others(caught, context.out)?;
+        let caught = caught_by_others(caught);
+        write!(context.out, "{named}{caught}")?;
+        if let Some(answered) = &self.options.answered {
+            answered.note(&[waits, named.as_bytes(), caught.as_bytes()].concat());
+        }
         self.write_others(others, context)?;
         if has_failed {
             context.out.write_all(waits)?;
@@ -295,6 +300,10 @@ impl<'o> AnswerReport<'o> {
         };
         writeln!(context.out, "last statements{of}{until} (newest last):")?;
         let log = self.log.of(ring, context);
+        let (_, names) = context.maps.of(ring);
+        let caught = caught.map(|caught| caught_text(caught, code));
+        let unwound = tail.unwound_from((code, names), ending).map(|first| unwound_text(first, code));
+        write_before(caught.as_deref(), unwound.as_deref(), context.out)?;
         if let Some(answered) = &self.options.answered {
             let log = log.clone();
             let (end, signal) = match ending.end {
@@ -309,16 +318,10 @@ impl<'o> AnswerReport<'o> {
                 end,
                 signal,
                 after,
+                notes: caught.into_iter().chain(unwound).collect(),
                 log,
                 ..AnsweredThread::default()
             });
-        }
-        let (_, names) = context.maps.of(ring);
-        if let Some(caught) = *caught {
-            write_caught(caught, code, context.out)?;
-        }
-        if let Some(first) = tail.unwound_from((code, names), ending) {
-            write_unwound_from(first, code, context.out)?;
         }
         let (lines, place) = self.write_rows(ready, before, draft, context)?;
         listed.extend(lines);
@@ -467,7 +470,8 @@ impl Report for AnswerReport<'_> {
         }
         self.locks.start(opening.rings);
         let mut rings: Vec<&Ring> = opening.rings.iter().collect();
-        rings.sort_by_key(|ring| rank_of(ring));
+        let newest = newest_time(opening.rings);
+        rings.sort_by_key(|ring| (rank_of(ring), ran_earlier(ring, rank_of(ring), newest)));
         let most = self.most_threads();
         // Of many threads that panicked, only their histories show which one ended the process.
         let failed = rings.iter().take(MOST_FAILED).take_while(|ring| rank_of(ring) <= PANICKED).count();

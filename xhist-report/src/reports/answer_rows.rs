@@ -145,33 +145,31 @@ pub fn caught_text((count, newest): (usize, ListedStatement), code: &Code) -> St
     }
 }
 
-/// Writes which panics the thread caught before.
-pub fn write_caught(caught: (usize, ListedStatement), code: &Code, out: &mut dyn Write) -> io::Result<()> {
-    writeln!(out, "  {DIM}... {}{DIM:#}", caught_text(caught, code))
+/// Which panics threads caught that have no listing: a line each.
+pub fn caught_by_others(caught: &[String]) -> String {
+    let named = caught.iter().take(MOST_CAUGHT).map(|text| format!("not printed: {text}\n"));
+    let more = match caught.len().saturating_sub(MOST_CAUGHT) {
+        0 => String::new(),
+        1 => "not printed: 1 more thread caught panics\n".to_owned(),
+        more => format!("not printed: {more} more threads caught panics\n"),
+    };
+    named.chain([more]).collect()
 }
 
-/// Writes which panics threads caught that have no listing: a line each.
-pub fn write_caught_by_others(caught: &[String], out: &mut dyn Write) -> io::Result<()> {
-    caught.iter().take(MOST_CAUGHT).try_for_each(|text| writeln!(out, "not printed: {text}"))?;
-    match caught.len().saturating_sub(MOST_CAUGHT) {
-        0 => Ok(()),
-        1 => writeln!(out, "not printed: 1 more thread caught panics"),
-        more => writeln!(out, "not printed: {more} more threads caught panics"),
-    }
-}
-
-/// Writes the panic that a thread unwound from when it panicked again.
-pub fn write_unwound_from(
-    (first, why): (ListedStatement, SecondPanic),
-    code: &Code,
-    out: &mut dyn Write,
-) -> io::Result<()> {
+/// The panic that a thread unwound from when it panicked again.
+pub fn unwound_text((first, why): (ListedStatement, SecondPanic), code: &Code) -> String {
     let place = code.shown_place(first);
     let why = match why {
         SecondPanic::Destructor => "again in a destructor",
         SecondPanic::MayNotUnwind => "unwound to a function that may not, such as an `extern \"C\"` one",
     };
-    writeln!(out, "  {ALARM}the thread panicked first at {place}, and {why}{ALARM:#}")
+    format!("the thread panicked first at {place}, and {why}")
+}
+
+/// Writes what the thread caught and unwound from before its end.
+pub fn write_before(caught: Option<&str>, unwound: Option<&str>, out: &mut dyn Write) -> io::Result<()> {
+    caught.into_iter().try_for_each(|text| writeln!(out, "  {DIM}... {text}{DIM:#}"))?;
+    unwound.into_iter().try_for_each(|text| writeln!(out, "  {ALARM}{text}{ALARM:#}"))
 }
 
 /// Writes how a thread ended, and what ran afterwards. `formatted` statements made the text of a panic's message.
@@ -376,8 +374,8 @@ impl Cells {
                 let names: Vec<String> =
                     functions.iter().take(3).map(|function| code.name(*function)).collect();
                 let more = if functions.len() > names.len() { ", ..." } else { "" };
-                let open = count(*calls, "open call");
-                folded(String::new(), format!("{open} of {}{more}", names.join(", ")))
+                let (calls, plural) = (Thousands(*calls as u64), if *calls == 1 { "" } else { "s" });
+                folded(String::new(), format!("{calls} open call{plural} of {}{more}", names.join(", ")))
             }
             RowKind::Overwritten => {
                 folded(String::new(), "what ran here is overwritten in the ring".to_owned())

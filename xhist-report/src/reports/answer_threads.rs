@@ -6,6 +6,11 @@ use xhist_history::model::Ring;
 /// The rank of a ring whose thread panicked.
 pub(super) const PANICKED: u32 = 1;
 
+/// The rank of a thread without a failure that had not ended.
+const OPEN: u32 = 3;
+/// Threads ran at the same time that are apart by less than one in this many parts of a second. Their order is chance.
+const SAME_MOMENT: u32 = 200;
+
 /// The end of a thread.
 pub(super) struct ShownThread {
     pub(super) ring: Ring,
@@ -31,7 +36,7 @@ pub(super) fn rank(thread: &ShownThread) -> u32 {
         ThreadEnd::Here if is_main(&thread.ring) => 2,
         // A thread that caught a panic may have passed on that something failed.
         ThreadEnd::Here if thread.ring.status == "ended" && thread.caught.is_none() => 4,
-        ThreadEnd::Here => 3,
+        ThreadEnd::Here => OPEN,
     }
 }
 
@@ -42,8 +47,19 @@ pub(super) fn rank_of(ring: &Ring) -> u32 {
         "panicked" => PANICKED,
         _ if is_main(ring) => 2,
         "ended" => 4,
-        _ => 3,
+        _ => OPEN,
     }
+}
+
+/// When the newest of the threads ran that had not ended: a thread that the system killed, for a fault, is among the newest.
+pub(super) fn newest_time(rings: &[Ring]) -> u64 {
+    rings.iter().filter(|ring| rank_of(ring) == OPEN).map(|ring| ring.last_time).max().unwrap_or_default()
+}
+
+/// Whether an open thread did not run at that time any more.
+pub(super) fn ran_earlier(ring: &Ring, rank: u32, newest: u64) -> bool {
+    let moment = u64::from(ring.clock_hz / SAME_MOMENT);
+    rank == OPEN && moment > 0 && newest.saturating_sub(ring.last_time) > moment
 }
 
 pub(super) fn is_main(ring: &Ring) -> bool {

@@ -128,7 +128,6 @@ pub(crate) fn main(args: &[OsString]) -> ExitCode {
     };
     let program = call.runner[0].display();
     // A signal of the terminal is for the runner; one that reached only this process is forwarded.
-    system::leave_quit();
     let caught = Caught::start();
     let mut command = call.command(&call.firmware);
     // What failed is known from what the runner prints.

@@ -14,7 +14,7 @@ use std::process::{Command, ExitCode, ExitStatus};
 use rustix::fs::{OFlags, SeekFrom, seek};
 
 pub(crate) use self::links::{link, link_library, remove_link};
-pub(crate) use self::signals::{Caught, leave_quit, leave_signals, signal_name};
+pub(crate) use self::signals::{Caught, leave_signals, signal_name};
 pub(crate) use self::streams::{Inner, Outer, channel, follow_size, nowhere, own_streams, wait_for_room};
 
 /// `cargo run` becomes the program, under the process id of cargo.

@@ -1,7 +1,7 @@
-//! Ctrl-C and SIGTERM while cargo runs, and after.
+//! Ctrl-C, Ctrl-\ and SIGTERM while cargo runs, and after.
 //!
-//! While cargo runs, both signals are for the program: its history is printed after it ended. A signal that reached only this
-//! process is forwarded. After cargo ended, either signal ends this process at once.
+//! While cargo runs, these signals are for the program: its history is printed after it ended. A signal that reached only this
+//! process is forwarded. After cargo ended, each of them ends this process at once.
 
 use std::io::IsTerminal as _;
 use std::process::{Child, ExitStatus};
@@ -19,6 +19,9 @@ use crate::system::arrived::Arrived;
 /// A signal to the whole process group ends the program within this time, unless the program handles it.
 const GRACE: Duration = Duration::from_secs(1);
 
+/// The signals that are the program's.
+const CAUGHT: [i32; 3] = [SIGINT, SIGQUIT, SIGTERM];
+
 /// The process that gets the signals: `None` before cargo starts and after it ended.
 type SignalTarget = Arc<Mutex<Option<Pid>>>;
 
@@ -34,14 +37,14 @@ impl Caught {
     pub(crate) fn start() -> Caught {
         let target = SignalTarget::default();
         let arrived = Arrived::start(listen);
-        let handle = Signals::new([SIGINT, SIGTERM]).ok().map(|mut signals| {
+        let handle = Signals::new(CAUGHT).ok().map(|mut signals| {
             let (handle, target) = (signals.handle(), Arc::clone(&target));
             let (sender, receiver) = channel();
             std::thread::spawn(move || forward_later(&receiver, &target));
             std::thread::spawn(move || {
                 for signal in signals.forever() {
-                    // Ctrl-C at the terminal reaches the program too.
-                    if signal != SIGINT || !is_in_foreground() {
+                    // A key at the terminal reaches the program too.
+                    if signal == SIGTERM || !is_in_foreground() {
                         let _ = sender.send(signal);
                     }
                 }
@@ -97,7 +100,7 @@ impl Drop for Caught {
 /// Decided when the signal arrives, and not when a thread comes to it. Reading results may wait for a disk, a pipe or a
 /// terminal: the default action ends that too.
 fn listen(arrived: &Arrived) {
-    for signal in [SIGINT, SIGTERM] {
+    for signal in CAUGHT {
         let number = signal.unsigned_abs() as usize;
         let _ = flag::register_usize(signal, Arc::clone(&arrived.newest), number);
         let _ = flag::register_conditional_default(signal, Arc::clone(&arrived.is_over));
@@ -136,11 +139,6 @@ pub(crate) fn leave_signals() {
     for signal in [SIGINT, SIGTERM, SIGHUP, SIGQUIT] {
         let _ = flag::register(signal, Arc::default());
     }
-}
-
-/// The same for SIGQUIT alone.
-pub(crate) fn leave_quit() {
-    let _ = flag::register(SIGQUIT, Arc::default());
 }
 
 /// The name of a signal.

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode, ExitStatus};
 
 pub(crate) use self::links::{link, link_library, remove_link};
-pub(crate) use self::signals::{Caught, leave_quit, leave_signals, signal_name};
+pub(crate) use self::signals::{Caught, leave_signals, signal_name};
 pub(crate) use self::streams::{Inner, Outer, channel, follow_size, nowhere, own_streams, wait_for_room};
 use super::exceptions;
 

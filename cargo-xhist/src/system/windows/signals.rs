@@ -55,9 +55,6 @@ pub(crate) fn leave_signals() {
     Arrived::start(listen);
 }
 
-/// There is no SIGQUIT.
-pub(crate) fn leave_quit() {}
-
 /// The name of a signal.
 pub(crate) fn signal_name(number: i32) -> Option<&'static str> {
     (number == CTRL_C).then_some("SIGINT")

@@ -44,6 +44,8 @@ struct SourceLines {
     path: PathBuf,
     text: String,
     starts: Vec<u32>,
+    /// Columns of the text are those of the source.
+    has_columns: bool,
 }
 
 impl SourceText {
@@ -102,6 +104,18 @@ impl SourceText {
         lines.as_ref()?.get(line)
     }
 
+    /// What a statement has of the line that it starts in; the trimmed line where columns are not those of the source.
+    pub fn part(
+        &mut self,
+        map: (usize, &Names),
+        file: u16,
+        span: Span,
+        notes: &mut Notes<'_>,
+    ) -> Option<&str> {
+        self.line(map, file, span.line, notes);
+        self.files.get(&(map.0, file))?.as_ref()?.part(span)
+    }
+
     /// Notes which files have changed since the build, so that the text of the build is shown.
     pub fn report_changed(&mut self, notes: &mut Notes<'_>) {
         let changed = std::mem::take(&mut self.changed);
@@ -132,6 +146,8 @@ impl SourceText {
 impl SourceLines {
     fn new(text: &str, path: PathBuf) -> SourceLines {
         let is_instrumented = drift::is_instrumented(text);
+        let is_changed = |char: char| char.is_control() && !matches!(char, '\n' | '\r');
+        let has_columns = !is_instrumented && !text.contains(is_changed);
         let shown = |line: &str| {
             let line = if is_instrumented { plain(line) } else { Cow::Borrowed(line) };
             visible(&line.trim_end().replace('\t', TAB)).into_owned()
@@ -139,12 +155,26 @@ impl SourceLines {
         let text = text.lines().map(shown).collect::<Vec<_>>().join("\n");
         let starts =
             std::iter::once(0).chain(text.match_indices('\n').map(|(at, _)| at as u32 + 1)).collect();
-        SourceLines { path, text, starts }
+        SourceLines { path, text, starts, has_columns }
     }
 
     fn get(&self, line: u32) -> Option<&str> {
+        Some(self.whole(line)?.trim())
+    }
+
+    fn whole(&self, line: u32) -> Option<&str> {
         let start = *self.starts.get((line as usize).checked_sub(1)?)? as usize;
-        Some(self.text[start..].lines().next().unwrap_or_default().trim())
+        Some(self.text[start..].lines().next().unwrap_or_default())
+    }
+
+    fn part(&self, span: Span) -> Option<&str> {
+        let line = self.whole(span.line)?;
+        let at = |col: u32| {
+            line.char_indices().nth(col.saturating_sub(1) as usize).map_or(line.len(), |(at, _)| at)
+        };
+        let end = if span.end_line == span.line { at(span.end_col) } else { line.len() };
+        let part = line.get(at(span.col)..end).filter(|part| self.has_columns && !part.trim().is_empty());
+        Some(part.unwrap_or(line).trim())
     }
 }
 
@@ -293,6 +323,19 @@ mod tests {
             seen += 1;
         }
         assert!(seen > 50, "{seen}");
+    }
+
+    #[test]
+    fn a_statement_has_a_part_of_its_line() {
+        let span = |col, end_line, end_col| Span { line: 1, col, end_line, end_col };
+        let lines = |text: &str| SourceLines::new(text, PathBuf::new());
+        let text = "    if ä { one() } else {\n    two() }";
+        let part = |span| lines(text).part(span).map(String::from);
+        assert_eq!(part(span(12, 1, 17)).as_deref(), Some("one()"));
+        assert_eq!(part(span(5, 2, 12)).as_deref(), Some("if ä { one() } else {"));
+        // A column that is not in the line.
+        assert_eq!(part(span(90, 1, 95)).as_deref(), Some("if ä { one() } else {"));
+        assert_eq!(lines("\ta(); b();").part(span(7, 1, 10)), Some("a(); b();"));
     }
 
     #[test]

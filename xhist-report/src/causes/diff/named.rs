@@ -23,7 +23,7 @@ pub struct NamedSite<'n> {
     pub line: u32,
     /// Path of its function; empty if not known.
     pub function: String,
-    /// Text of the line, if its source was found.
+    /// Text of the line, if its source was found; of a line with several statements only that of this one.
     pub text: Option<String>,
 }
 
@@ -48,8 +48,14 @@ impl<'n> NamedSites<'n> {
 
     /// Names a statement.
     pub fn site(&mut self, site: StatementId, notes: &mut Notes<'_>) -> NamedSite<'n> {
-        let (file, line) = self.program.place(site);
-        let text = self.text.line((0, self.names), file, line, notes).map(str::to_owned);
+        let (file, span) = self.program.structure.place(site);
+        let (line, map) = (span.line, (0, self.names));
+        let is_alone = self.names.statements(file).iter().filter(|other| other.line == line).count() < 2;
+        let text = match is_alone {
+            true => self.text.line(map, file, line, notes),
+            false => self.text.part(map, file, span, notes),
+        };
+        let text = text.map(str::to_owned);
         let function = self.body(self.program.structure.body_of(site));
         NamedSite { file: self.file(file), line, function, text }
     }

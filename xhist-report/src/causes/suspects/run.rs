@@ -4,6 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::path::{Path, PathBuf};
 
+use qs_core::ring::{Header, Status};
+
 use super::bits::SiteSet;
 use super::history::{FailureHistory, TestedCode};
 use super::processes::{Owners, TestOwner};
@@ -427,7 +429,8 @@ impl RingsOfTests {
         &self.path
     }
 
-    /// The rings of a test: that of its own thread, and those of the threads that it started and that panicked.
+    /// The rings of a test: that of its own thread, and those of the threads that it started and that panicked. A test that has
+    /// not ended may wait for any thread that has not either.
     pub fn of_test(&self, own: usize) -> Vec<usize> {
         let threads = &self.spectra.threads;
         let roots = self.spectra.roots();
@@ -440,6 +443,11 @@ impl RingsOfTests {
             let members = threads.iter().zip(&roots).filter(|(_, of)| **of == root);
             let rings = panicked(&self.rings, members.map(|(thread, _)| thread));
             found.extend(rings.map(|placed| placed.ring.number).filter(|ring| *ring != own));
+        }
+        let is_open = |header: &Header| header.status == Status::Live && header.words.parent.is_none();
+        if header.is_some_and(is_open) {
+            let open = self.rings.iter().filter(|placed| is_open(&placed.header));
+            found.extend(open.map(|placed| placed.ring.number).filter(|ring| *ring != own));
         }
         found
     }
@@ -455,7 +463,7 @@ fn panicked<'f>(
             let header = &placed.header;
             (header.pid, header.tid) == (thread.pid, thread.tid)
                 && header.words.parent.is_none()
-                && header.status == qs_core::ring::Status::Panicked
+                && header.status == Status::Panicked
         })
     })
 }

@@ -1,6 +1,6 @@
 //! An answer as data: what the lines of its text show, for programs.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use serde::Serialize;
 
@@ -21,6 +21,9 @@ pub struct AnsweredThread {
     pub panic: Option<AnsweredPanic>,
     /// Statements that ran behind its end: destructors, hooks, handlers.
     pub after: u64,
+    /// The panics that it caught, and the one that it unwound from when it panicked again.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub notes: Vec<String>,
     /// Functions that a handler or a callback entered again, a sentence each.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub reentries: Vec<String>,
@@ -92,43 +95,52 @@ pub struct AnsweredLogLine {
     pub text: String,
 }
 
-/// The threads of an answer, as they are written.
+/// What an answer has of one source.
 #[derive(Clone, Debug, Default)]
-pub struct SharedAnswer(Arc<Mutex<Vec<AnsweredThread>>>);
+pub struct AnsweredEnds {
+    /// The threads, the most relevant first.
+    pub threads: Vec<AnsweredThread>,
+    /// Lines about all of them: what they wait for, and what those without a listing caught.
+    pub notes: Vec<String>,
+}
+
+/// The same, as it is written.
+#[derive(Clone, Debug, Default)]
+pub struct SharedAnswer(Arc<Mutex<AnsweredEnds>>);
 
 impl SharedAnswer {
     /// A thread begins; its lines follow.
     pub fn begin(&self, thread: AnsweredThread) {
-        self.lock(|threads| threads.push(thread));
+        self.lock().threads.push(thread);
     }
 
     /// Where the thread that began last panicked.
     pub fn panicked(&self, panic: Option<AnsweredPanic>) {
-        self.lock(|threads| {
-            if let Some(thread) = threads.last_mut() {
-                thread.panic = panic;
-            }
-        });
+        if let Some(thread) = self.lock().threads.last_mut() {
+            thread.panic = panic;
+        }
     }
 
     /// Lines of the thread that began last.
     pub fn add(&self, reentries: Vec<String>, rows: Vec<AnsweredRow>) {
-        self.lock(|threads| {
-            if let Some(thread) = threads.last_mut() {
-                thread.reentries.extend(reentries);
-                thread.rows.extend(rows);
-            }
-        });
+        if let Some(thread) = self.lock().threads.last_mut() {
+            thread.reentries.extend(reentries);
+            thread.rows.extend(rows);
+        }
     }
 
-    /// All threads so far.
-    pub fn take(&self) -> Vec<AnsweredThread> {
-        let mut all = Vec::new();
-        self.lock(|threads| all = std::mem::take(threads));
-        all
+    /// Lines about all threads, which may have styles.
+    pub fn note(&self, lines: &[u8]) {
+        let plain = anstream::adapter::strip_bytes(lines).into_vec();
+        self.lock().notes.extend(String::from_utf8_lossy(&plain).lines().map(String::from));
     }
 
-    fn lock(&self, change: impl FnOnce(&mut Vec<AnsweredThread>)) {
-        change(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner));
+    /// All so far.
+    pub fn take(&self) -> AnsweredEnds {
+        std::mem::take(&mut self.lock())
+    }
+
+    fn lock(&self) -> MutexGuard<'_, AnsweredEnds> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -7,7 +7,7 @@ mod finding;
 
 use std::collections::BTreeMap;
 
-pub use answered::{AnsweredLogLine, AnsweredPanic, AnsweredRow, AnsweredThread, SharedAnswer};
+pub use answered::{AnsweredEnds, AnsweredLogLine, AnsweredPanic, AnsweredRow, AnsweredThread, SharedAnswer};
 pub use call_row::{CallEntry, CallPart, CallRow, OpenFrame};
 pub use entry::{Entry, Subject, Totals};
 pub use finding::{Evidence, EvidenceLine, Finding};
