@@ -56,12 +56,19 @@ pub(crate) fn outside(
     }
 }
 
-/// What was chosen for the recorder and the user may want otherwise, and log lines that are not recorded.
-pub(crate) fn of_bare_recorder(workspace: &Workspace, command: &Command, home: &Path) {
+/// Members that are not recorded, what was chosen for the recorder and the user may want otherwise, and log lines that are not
+/// recorded.
+pub(crate) fn of_workspace(workspace: &Workspace, command: &Command, home: &Path) {
     let unknown = match &workspace.bare.defmt {
         Some(Defmt::Unknown(note)) => Some(note),
         _ => None,
     };
+    for name in workspace.of_recorder.iter().filter(|_| !command.is_quiet()) {
+        say_once(
+            home,
+            &format!("not recorded: the package {name}, because the recorder uses a package of this name"),
+        );
+    }
     for note in workspace.bare.notes.iter().chain(unknown).filter(|_| !command.is_quiet()) {
         say_once(home, note);
     }

@@ -175,7 +175,10 @@ fn library_in_c() {
 fn not_recorded() {
     let tree = Tree::empty("parts");
     let dependencies = "[dependencies]\nutil = { path = \"../util\" }\n";
-    tree.write("ws/Cargo.toml", &manifest("app", dependencies));
+    let app = manifest("app", dependencies).replace("[workspace]\n", "[workspace]\nmembers = [\"libc\"]\n");
+    tree.write("ws/Cargo.toml", &app);
+    tree.write("ws/libc/Cargo.toml", &manifest("libc", "").replace("[workspace]\n", ""));
+    tree.write("ws/libc/src/lib.rs", "");
     tree.write("ws/build.rs", "fn main() {\n    let out = std::env::var(\"OUT_DIR\").unwrap();\n    std::fs::write(format!(\"{out}/made.rs\"), \"{ fn made() -> u32 { let one = 1; one } made() }\").unwrap();\n    println!(\"cargo::rerun-if-changed=build.rs\");\n}\n");
     tree.write("ws/src/main.rs", "fn main() {\n    let made: u32 = include!(concat!(env!(\"OUT_DIR\"), \"/made.rs\"));\n    println!(\"{}\", util::one() + made);\n}\n");
     tree.write("util/Cargo.toml", &manifest("util", "[dependencies]\ndeeper = { path = \"../deeper\" }\n"));
@@ -189,6 +192,8 @@ fn not_recorded() {
     let outside = said(&first, "not recorded: path dependencies outside the workspace: ");
     let both = "deeper (../deeper), util (../util); add --deps deeper,util";
     first.check(outside == both, "path dependencies, and what to type");
+    let member = said(&first, "not recorded: the package libc, ");
+    first.check(member == "because the recorder uses a package of this name", "a member that is left alone");
     let made = said(&first, "not recorded: code that a build script makes (in OUT_DIR): ");
     first.check(made == "made.rs of app", "generated code");
     let second = run("");

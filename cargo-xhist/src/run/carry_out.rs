@@ -56,7 +56,7 @@ pub(crate) fn carry_out(command: &Command) -> Result<CarriedOut, Error> {
             prepare(command, &mut workspace, (&home, &target_dir), asks)?
         };
         if !command.is_again {
-            notes::of_bare_recorder(&workspace, command, &home);
+            notes::of_workspace(&workspace, command, &home);
             notes::outside(&workspace, command, &home, &prepared.kept.recorders);
         }
         // Each turn finds another name or file, so the loop ends.

@@ -36,6 +36,8 @@ pub(crate) struct Workspace {
     pub(crate) has_dylib: bool,
     /// There are packages outside the workspace that members name by a path, or that may patch others.
     pub(crate) has_outside: bool,
+    /// Members that have the name of a package of the recorder: they are not recorded.
+    pub(crate) of_recorder: Vec<String>,
     /// The recorder for firmware.
     pub(crate) bare: BareRecorder,
     /// `[workspace.metadata.xhist]`.
@@ -100,6 +102,7 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
         dependencies: Vec::new(),
         has_dylib: false,
         has_outside: has_patch(metadata.workspace_root.as_std_path()),
+        of_recorder: Vec::new(),
         bare: BareRecorder::default(),
         settings: settings(metadata.workspace_root.as_std_path(), &metadata.workspace_metadata, "workspace")?,
     };
@@ -110,7 +113,9 @@ pub(crate) fn load(command: &Command) -> Result<Workspace, Error> {
         .collect();
     let (mut features, mut is_named) = (BTreeSet::from(["trace".to_owned()]), false);
     for package in metadata.workspace_packages() {
-        if !PACKAGES.contains(&package.name.as_str()) {
+        if PACKAGES.contains(&package.name.as_str()) {
+            workspace.of_recorder.push(package.name.to_string());
+        } else {
             workspace.has_dylib |=
                 package.targets.iter().any(|target| target.kind.contains(&TargetKind::DyLib));
             let named = package.dependencies.iter().filter(|dependency| dependency.name == "xhist-rt");
