@@ -156,9 +156,14 @@ fn front_ends() {
     talker.send(&[1, 128, 3]);
     host.wait_for("UDP socket in use");
     drop(first);
-    // Now it is gone, so another may attach.
-    talker.send(&[2, 128, 3]);
-    assert_eq!(talker.received(), [1, 128]);
+    // Now it is gone, so another may attach. A process that another case starts may still have the socket for a moment.
+    talker.0.set_read_timeout(Some(Duration::from_secs(1))).expect("a limit");
+    let mut packet = [0; 2048];
+    let answered = (2..22).find_map(|seq| {
+        talker.send(&[seq, 128, 3]);
+        talker.0.recv(&mut packet).ok()
+    });
+    assert_eq!(&packet[..answered.expect("an answer")], [1, 128]);
     host.wait_for("it is gone or was silent, and another attaches");
 }
 

@@ -115,8 +115,8 @@ fn limit_of(kind: &str) -> Result<u32, String> {
 }
 
 fn grown(number: Option<u32>) -> Option<u32> {
-    number.map(|number| {
-        let more = number + 1;
+    number.map(|small| {
+        let more = small + 1;
         more * 2
     })
 }
@@ -394,6 +394,11 @@ fn closures() {
     done.check(done.stdout.contains(" grown::{closure} "), "the closure");
     done.check(done.stdout.contains("  more * 2  returned\n"), "what it returned");
     done.check(done.stdout.contains(" by `more * 2`, of more = 4\n"), "the end");
+    let given = xhist(&tree, "origin small").expect(0);
+    given
+        .check(given.stdout.contains("  number.map(|small| {  passes small = 3\n"), "what the closure got");
+    given.check(given.stdout.contains("  passes number.0 = 3\n"), "and the function around it");
+    given.check(given.stdout.contains(" by `3`\n"), "the end");
 }
 
 /// The way ends at code that is not recorded, and goes on with what a call in the same statement returned.

@@ -1,6 +1,7 @@
 //! Follows a value back, from one expression to the one that it comes from.
 
 use super::changes::{Change, GivenBy, KnownVariable, place, variable};
+use super::closures::{given_to_closure, only_closure};
 use super::frames::{Frames, OwnStep, SyntaxFrame};
 use super::quest::{Quest, wrapped};
 use super::result::{HopKind, Operand, OriginEnd, OriginHop};
@@ -219,28 +220,14 @@ impl Follower<'_, '_> {
             PassedOn::Inner => go(receiver(quest.clone()).field_of(of, "0")),
             PassedOn::SameInner => go(receiver(quest.inner_value()?)),
             PassedOn::OfClosure => {
-                let closure = self.only_closure(quest, until)?;
+                let closure = only_closure(self.frames, quest, until)?;
                 Some(self.returned_by(Quest { known: None, ..quest.clone() }, closure, name))
             }
             PassedOn::InnerOfClosure => {
-                let closure = self.only_closure(quest, until)?;
+                let closure = only_closure(self.frames, quest, until)?;
                 let inner = quest.inner_value()?.inner();
                 Some(self.returned_by(Quest { known: None, ..inner }, closure, name))
             }
-        }
-    }
-
-    /// The call of the closure in a method's arguments, if it ran once and no other closure is in the statement.
-    fn only_closure(&mut self, quest: &Quest, until: StepId) -> Option<CallId> {
-        let is_closure = |part: &&Expression| matches!(part.kind, ExpressionKind::Closure(..));
-        let ExpressionKind::Method(_, _, arguments) = &quest.expression.kind else { return None };
-        let all = points(&quest.frame.function);
-        let value = all.iter().find(|point| point.range.start == quest.own.offset)?.value?;
-        let is_only = own_parts(value).iter().filter(|part| is_closure(part)).count() == 1;
-        (is_only && arguments.iter().any(|argument| is_closure(&argument))).then_some(())?;
-        match self.frames.callees(&quest.own, until, "{closure}")[..] {
-            [only] => Some(only),
-            _ => None,
         }
     }
 
@@ -330,6 +317,15 @@ impl Follower<'_, '_> {
             LastChange::Found(found) => self.changed(quest, *found),
             LastChange::Entered => match known.by {
                 GivenBy::Parameter(number) => self.argument(quest, &known, number),
+                GivenBy::ClosureParameter => {
+                    let value = at_entry(self.frames, &quest.frame, &known, &quest.fields);
+                    quest.known = shown_better(value, &quest.known);
+                    match known.fields.clone() {
+                        Some(to) => quest.fields.splice(..0, to).for_each(drop),
+                        None => return part_of_pattern(&known.name),
+                    }
+                    self.closure_argument(quest, &known.name)
+                }
                 _ => unknown(format!("`{name}` was made before the first recorded statement")),
             },
         }
@@ -407,7 +403,7 @@ impl Follower<'_, '_> {
                 let known_value = shown_better(value, &quest.known);
                 self.hop(&own, HopKind::Bound, shown, known_value.clone());
                 let Some(mut to) = known.fields.clone() else {
-                    return unknown(format!("a pattern takes `{}` out of a larger value", known.name));
+                    return part_of_pattern(&known.name);
                 };
                 to.extend(quest.fields.iter().cloned());
                 let quest = Quest { own, known: known_value, fields: to, ..quest };
@@ -419,14 +415,20 @@ impl Follower<'_, '_> {
                         let text = self.frames.sources.text(quest.frame.file, of);
                         self.made(&format!("`for`, as an element of `{text}`"), &quest.of(of))
                     }
-                    GivenBy::ClosureParameter => unknown(format!(
-                        "`{}` is a parameter of a closure, and its caller is not recorded",
-                        known.name
-                    )),
+                    GivenBy::ClosureParameter => self.closure_argument(quest, &known.name),
                     _ => unknown(format!("`{}` has no value yet", known.name)),
                 }
             }
         }
+    }
+
+    /// The value that a closure got as its parameter of this name.
+    fn closure_argument(&mut self, quest: Quest, name: &str) -> Next {
+        let Some(given) = given_to_closure(self.frames, &quest) else {
+            return unknown(format!("`{name}` is a parameter of a closure, and its caller is not recorded"));
+        };
+        self.hop(&given.own, HopKind::Argument, name.to_owned(), quest.known);
+        Next::Go(Box::new(given))
     }
 
     /// Why a recorded value cannot be the one that is followed.
@@ -503,7 +505,7 @@ impl Follower<'_, '_> {
             ));
         };
         let Some(to) = known.fields.clone() else {
-            return unknown(format!("a pattern takes `{}` out of a larger value", known.name));
+            return part_of_pattern(&known.name);
         };
         let fields = [to, quest.fields.clone()].concat();
         let known_value = shown_better(value, &quest.known);
@@ -520,6 +522,10 @@ fn shown_better(value: Option<String>, known: &Option<String>) -> Option<String>
         (Some(value), Some(known)) if !is_whole(&value) => Some(known.clone()),
         (value, known) => value.or_else(|| known.clone()),
     }
+}
+
+fn part_of_pattern(name: &str) -> Next {
+    unknown(format!("a pattern takes `{name}` out of a larger value"))
 }
 
 fn unknown(why: String) -> Next {

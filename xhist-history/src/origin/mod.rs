@@ -4,6 +4,7 @@
 //! recorded with `--values` only. What is known from the text alone has no value here.
 
 mod changes;
+mod closures;
 mod follow;
 mod frames;
 mod quest;

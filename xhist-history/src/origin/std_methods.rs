@@ -44,6 +44,14 @@ pub fn passed_on(name: &str) -> Option<PassedOn> {
     PASSED_ON.iter().find(|(_, names)| names.contains(&name)).map(|(passed, _)| *passed)
 }
 
+/// Methods that give what is in their value to their closure.
+const GIVING_INNER: [&str; 5] = ["and_then", "inspect", "is_ok_and", "is_some_and", "map"];
+
+/// Whether a method with this name gives what is in its value to its closure.
+pub fn gives_inner(name: &str) -> bool {
+    GIVING_INNER.contains(&name)
+}
+
 /// Methods that change nothing. A recorded method is looked into instead.
 const READING: [&str; 40] = [
     "len",
