@@ -395,8 +395,7 @@ fn closures() {
     done.check(done.stdout.contains("  more * 2  returned\n"), "what it returned");
     done.check(done.stdout.contains(" by `more * 2`, of more = 4\n"), "the end");
     let given = xhist(&tree, "origin small").expect(0);
-    given
-        .check(given.stdout.contains("  number.map(|small| {  passes small = 3\n"), "what the closure got");
+    given.check(given.stdout.contains("  number.map(|small| {  passes small = 3\n"), "what the closure got");
     given.check(given.stdout.contains("  passes number.0 = 3\n"), "and the function around it");
     given.check(given.stdout.contains(" by `3`\n"), "the end");
 }

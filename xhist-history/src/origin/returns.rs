@@ -36,7 +36,7 @@ fn add_tail<'s>(block: &'s SyntaxBlock, found: &mut Vec<BranchEnd<'s>>) {
     found.extend(block.tail().and_then(|tail| tail.value.as_ref()).map(ends).into_iter().flatten());
 }
 
-/// What leaves a loop with a value, out of no loop inside.
+/// Each `break` with a value that leaves the loop around. Loops inside have their own.
 fn add_breaks<'s>(expression: &'s Expression, found: &mut Vec<BranchEnd<'s>>) {
     match &expression.kind {
         ExpressionKind::Jump(Some(value)) => found.push(BranchEnd { at: expression.range.start, value }),
